@@ -1,0 +1,16 @@
+export { createSystemClock, type Cancel, type Clock } from './clock.ts'
+export { createRandomIdSource, type IdSource } from './id-source.ts'
+export { parseDuration, type Duration } from './duration.ts'
+export {
+  atPointer,
+  copyObject,
+  fromPointer,
+  getOwn,
+  isJsonObject,
+  jsonEquals,
+  setOwn,
+  toPointer,
+  type Json,
+  type JsonObject,
+} from './json.ts'
+export { createLogger, silentLogger, type Logger, type LoggerOptions } from './logger.ts'
