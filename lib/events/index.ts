@@ -1,0 +1,25 @@
+export type { CloudEventRecord, EventMode } from './cloud-event.ts'
+export {
+  BATCH_MEDIA_TYPE,
+  EVENT_MEDIA_TYPE,
+  decodeAttributes,
+  decodeData,
+  decodeHttp,
+  encodeHttp,
+  eventModeOf,
+  isCloudEventRequest,
+  type RequestHeaders,
+} from './wire.ts'
+export {
+  decodeBatch,
+  decodeStructured,
+  encodeBatch,
+  encodeStructured,
+  fromDocument,
+  toDocument,
+  type DecodeOptions,
+} from './structured.ts'
+export { assertAttributes, assertExtension, invalidEvent, isTimestamp } from './attributes.ts'
+export { isJsonMediaType, isUtf8, parseMediaType, type MediaType } from './media-type.ts'
+export { MAX_JSON_DEPTH, decodeUtf8, parseJsonBytes, type JsonFault } from './json-bytes.ts'
+export { fromBase64, isBase64, toBase64 } from './base64.ts'
