@@ -1,1 +1,2 @@
+export type { Catalogue, LoadFailure } from './catalogue.ts'
 export type * from './types.ts'

@@ -1,0 +1,1 @@
+export type { CallContext, FunctionCall, FunctionCompiler, FunctionResult, FunctionScope, Invoker } from './invoker.ts'

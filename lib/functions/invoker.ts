@@ -1,0 +1,86 @@
+import type { Json, JsonObject, Logger } from '../common/index.ts'
+import type { FunctionDefinition } from '../definition/index.ts'
+import type { MaybePromise } from '../expressions/index.ts'
+
+/** Who calls a function, and what accompanies the call. */
+export interface CallContext {
+  readonly workflowId: string
+  readonly workflowVersion: string
+  readonly instanceId: string
+  readonly parentInstanceId?: string
+  readonly rootInstanceId?: string
+  readonly rootWorkflowId?: string
+  readonly parentWorkflowId?: string
+  readonly businessKey?: string
+  readonly referenceId?: string
+  /** Name of the state and action that call; for logs. */
+  readonly state: string
+  readonly action?: string
+  /** Headers of the request or event that started the instance, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** `<instance>:<effect>:<token>`: equal when the same call is repeated after a crash or a renewal. */
+  readonly idempotencyKey: string
+  /** Aborts when the branch, state or instance is stopped. */
+  readonly signal: AbortSignal
+  readonly log: Logger
+}
+
+/** One call of a function. */
+export interface FunctionCall {
+  /** Evaluated arguments; absent when the action names none. */
+  readonly arguments?: Json
+  /** Evaluated selection set (graphql). */
+  readonly selectionSet?: string
+  /** The data that the action sees: state data after `fromStateData`. */
+  readonly data: Json
+  readonly context: CallContext
+}
+
+/** What a call gives back. */
+export interface FunctionResult {
+  /** Merged into the workflow data after the action's filters; null or absent merges nothing. */
+  readonly output?: Json
+  /** For `$WORKFLOW.statusCode`, `.statusMessage`, `.responseHeaders`. */
+  readonly response?: {
+    readonly statusCode: number
+    readonly statusMessage: string
+    readonly headers: Readonly<Record<string, string>>
+  }
+}
+
+/** A function of a definition, compiled at load and ready to be called. */
+export interface Invoker {
+  /**
+   * Calls the function. May answer at once (a plain value) or later (a promise).
+   *
+   * @throws {@link FunctionError}, or whatever a host function throws; the instance turns it into a workflow error.
+   */
+  invoke(call: FunctionCall): MaybePromise<FunctionResult>
+}
+
+/** Compiles the functions of definitions at load. */
+export interface FunctionCompiler {
+  /**
+   * Compiles one function.
+   *
+   * `base` is the URI of the definition, `root` the project directory; relative documents resolve against them.
+   *
+   * @throws {@link DefinitionError} when the operation is malformed or names something that does not exist.
+   */
+  compile(definition: FunctionDefinition, scope: FunctionScope): Promise<Invoker>
+  close(): Promise<void>
+}
+
+/** What a function of a definition may refer to. */
+export interface FunctionScope {
+  readonly workflowId: string
+  readonly profile: 'spec' | 'sonataflow'
+  /** URI of the definition. */
+  readonly base: string
+  readonly auth: readonly import('../definition/index.ts').AuthDefinition[]
+  readonly extensions: readonly JsonObject[]
+  readonly secrets: readonly string[]
+  readonly constants: JsonObject
+  /** Evaluates an expression of function metadata (`configKey`) or of auth properties against the data of a call. */
+  evaluate(text: string, data: Json, context: CallContext): MaybePromise<Json>
+}
