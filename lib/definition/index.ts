@@ -1,2 +1,6 @@
 export type { Catalogue, LoadFailure } from './catalogue.ts'
 export type * from './types.ts'
+export { parseDocument, type ParsedDocument, type ParseOptions, type Position } from './parse.ts'
+export { loadDefinition, loadDefinitions, type DefinitionInput, type LoadOptions, type LoadResult } from './load.ts'
+export { normalise } from './normalise.ts'
+export { type NormaliseOptions } from './normalise/to-definition.ts'

@@ -195,7 +195,8 @@ export interface EventCondition extends Continuation {
 
 export interface InjectState extends StateCommon, Continuation {
   readonly type: 'inject'
-  readonly data: JsonObject
+  /** An object; SonataFlow takes any value (S070). */
+  readonly data: Json
 }
 
 export interface SleepState extends StateCommon, Continuation {
@@ -269,8 +270,8 @@ export interface Action {
 
 export interface FunctionRef {
   readonly refName: string
-  /** An object, or one expression (SonataFlow, S101); absent = none. */
-  readonly arguments?: JsonObject | string
+  /** An object, or (SonataFlow, S101) one expression or a list of positional arguments; absent = none. */
+  readonly arguments?: JsonObject | readonly Json[] | string
   readonly selectionSet?: string
   readonly invoke: 'sync' | 'async'
 }

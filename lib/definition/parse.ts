@@ -1,0 +1,224 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument as parseYamlText, type Document } from 'yaml'
+import { fromPointer, type Json } from '../common/index.ts'
+import { DefinitionError, type Violation } from '../errors/index.ts'
+import { findJsonPositions, type JsonPositions } from './json-positions.ts'
+
+/** Line and column in a text, both from 1. */
+export interface Position {
+  readonly line: number
+  readonly column: number
+}
+
+/** A JSON or YAML text, read. */
+export interface ParsedDocument {
+  readonly value: Json
+  readonly format: 'json' | 'yaml'
+  /** Address of the text, for messages. */
+  readonly uri: string
+  /** Where the value at a JSON pointer stands; `undefined` when there is none. */
+  position(pointer: string): Position | undefined
+  /** The characters of the scalar at a JSON pointer, quotes included: `1.0` stays `1.0`. */
+  sourceText(pointer: string): string | undefined
+}
+
+/** What `parseDocument` has to know. */
+export interface ParseOptions {
+  /** Address of the text, for messages. */
+  readonly uri: string
+  /** Notation; found out from the content when absent (S015). */
+  readonly format?: 'json' | 'yaml'
+}
+
+/** Longest text that is read, in characters: the largest definition known has 200 thousand. */
+export const MAX_DOCUMENT_LENGTH = 4 * 1024 * 1024
+/** Deepest nesting that is read. */
+export const MAX_DOCUMENT_DEPTH = 200
+/** Most syntax faults that are told at once: what follows the first few is rarely a fault of its own. */
+const MAX_SYNTAX_FAULTS = 5
+/** Most YAML aliases that one document may expand to. */
+export const MAX_ALIASES = 100
+
+/**
+ * Reads a JSON or YAML text (S015) and keeps the positions of its values.
+ *
+ * The notation is decided by content: a text that begins with `{` and is JSON is JSON, anything else is YAML 1.2. Keys given twice, more
+ * than 100 aliases, nesting beyond 200, texts over 4 Mi characters and numbers that JSON has not are refused; `__proto__` is a key like others.
+ *
+ * @throws {@link DefinitionError} `DEFINITION_INVALID` with the line of each fault; nothing else, whatever the text.
+ */
+export function parseDocument(text: string, options: ParseOptions): ParsedDocument {
+  const content = text.startsWith('\uFEFF') ? text.slice(1) : text
+  if (content.length > MAX_DOCUMENT_LENGTH) {
+    refuse(options.uri, { message: `The document has ${String(content.length)} characters`, hint: `at most ${String(MAX_DOCUMENT_LENGTH)} are read` })
+  }
+  const nul = content.indexOf('\0')
+  if (nul >= 0) {
+    refuse(options.uri, { ...positionAt(content, nul), message: 'The document holds a NUL character', hint: 'save it as UTF-8 text' })
+  }
+  const parsed = chooseFormat(content, options) === 'json' ? parseJson(content, options.uri) : parseYaml(content, options.uri)
+  refuseDeepNesting(parsed)
+  return parsed
+}
+
+function chooseFormat(text: string, options: ParseOptions): 'json' | 'yaml' {
+  if (options.format !== undefined) return options.format
+  if (!/^\s*[{[]/.test(text)) return /\.json$/i.test(options.uri) && text.trim() === '' ? 'json' : 'yaml'
+  // A YAML file may begin with a flow mapping.
+  return /\.ya?ml$/i.test(options.uri) && !isJson(text) ? 'yaml' : 'json'
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function parseJson(text: string, uri: string): ParsedDocument {
+  let value: Json
+  try {
+    value = JSON.parse(text) as Json
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    const at = /at position (\d+)/.exec(reason)?.[1]
+    const position = positionAt(text, at === undefined ? text.length : Number(at))
+    return refuse(uri, { ...position, message: `The text is not JSON: ${reason}`, hint: 'check commas, quotes and brackets just before this place' })
+  }
+  let positions: JsonPositions | undefined
+  const find = (): JsonPositions => (positions ??= findJsonPositions(text))
+  const duplicates = find().duplicates.map((pointer): Violation => ({
+    ...locate(find(), text, pointer),
+    pointer,
+    message: `The key "${fromPointer(pointer).at(-1) ?? ''}" is given twice`,
+    hint: 'keep one of them',
+  }))
+  if (duplicates.length > 0) throw invalid(uri, duplicates)
+  return {
+    value,
+    format: 'json',
+    uri,
+    position: (pointer) => locate(find(), text, pointer),
+    sourceText(pointer) {
+      const offset = find().offsets.get(pointer)
+      return offset === undefined ? undefined : /^(?:"(?:[^"\\]|\\.)*"|[^\s,\]}]+)/.exec(text.slice(offset, offset + 1000))?.[0]
+    },
+  }
+}
+
+function locate(positions: JsonPositions, text: string, pointer: string): Position | undefined {
+  const offset = positions.offsets.get(pointer)
+  return offset === undefined ? undefined : positionAt(text, offset)
+}
+
+function parseYaml(text: string, uri: string): ParsedDocument {
+  const lines = new LineCounter()
+  const toPosition = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset)
+    return { line, column: col }
+  }
+  try {
+    const document = parseYamlText(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent', keepSourceTokens: false })
+    if (document.errors.length > 0) {
+      throw invalid(uri, document.errors.slice(0, MAX_SYNTAX_FAULTS).map((error) => ({
+        pointer: '', ...toPosition(error.pos[0]), message: `The text is not YAML: ${error.message}`, hint: yamlHint(error.code),
+      })))
+    }
+    const value = document.toJS({ maxAliasCount: MAX_ALIASES }) as Json
+    return {
+      value,
+      format: 'yaml',
+      uri,
+      position: (pointer) => {
+        const offset = findYamlNode(document, pointer)?.range?.[0]
+        return offset === undefined ? undefined : toPosition(offset)
+      },
+      sourceText: (pointer) => {
+        const range = findYamlNode(document, pointer)?.range
+        return range === undefined || range === null ? undefined : text.slice(range[0], range[1])
+      },
+    }
+  } catch (error) {
+    if (error instanceof DefinitionError) throw error
+    // Alias bombs (ReferenceError) and nesting beyond the stack (RangeError) come from the library as bare errors.
+    const reason = error instanceof Error ? error.message : String(error)
+    return refuse(uri, { message: `The YAML cannot be read: ${reason}`, hint: 'use fewer aliases and less nesting' }, error)
+  }
+}
+
+function yamlHint(code: string): string {
+  if (code === 'DUPLICATE_KEY') return 'keep one of the two keys'
+  if (code === 'MULTIPLE_DOCS') return 'one file holds one definition'
+  if (code === 'TAB_AS_INDENT') return 'indent with blanks'
+  return 'check the indentation and quotes of this line and the one before'
+}
+
+interface YamlNode {
+  readonly range?: readonly [number, number, number] | null
+}
+
+function findYamlNode(document: Document, pointer: string): YamlNode | undefined {
+  let node: unknown = document.contents
+  for (const token of fromPointer(pointer)) {
+    if (isAlias(node)) node = node.resolve(document)
+    if (isMap(node)) {
+      node = node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === token)?.value
+    } else if (isSeq(node)) {
+      node = node.items[Number(token)]
+    } else {
+      return undefined
+    }
+  }
+  return typeof node === 'object' && node !== null ? node : undefined
+}
+
+function refuseDeepNesting(parsed: ParsedDocument): void {
+  const pending: { value: unknown; pointer: string; depth: number }[] = [{ value: parsed.value, pointer: '', depth: 0 }]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { value, pointer, depth } = next
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      refuse(parsed.uri, { ...parsed.position(pointer), pointer, message: `${String(value)} is not a number of JSON`, hint: 'write a finite number' })
+    }
+    if (typeof value !== 'object' || value === null) continue
+    if (depth >= MAX_DOCUMENT_DEPTH) {
+      refuse(parsed.uri, { message: `The document nests deeper than ${String(MAX_DOCUMENT_DEPTH)} levels`, hint: 'flatten it' })
+    }
+    for (const [key, child] of Object.entries(value)) {
+      pending.push({ value: child, pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, depth: depth + 1 })
+    }
+  }
+}
+
+function positionAt(text: string, offset: number): Position {
+  const before = text.slice(0, offset)
+  const lineStart = before.lastIndexOf('\n') + 1
+  return { line: before.split('\n').length, column: offset - lineStart + 1 }
+}
+
+function refuse(uri: string, violation: Omit<Violation, 'pointer'> & { pointer?: string }, cause?: unknown): never {
+  throw invalid(uri, [{ pointer: '', ...violation }], cause)
+}
+
+/**
+ * Makes the error for a document with faults; its message names file, line, pointer, fault and cure of each (the first ten).
+ *
+ * @internal
+ */
+export function invalid(uri: string, violations: readonly Violation[], cause?: unknown): DefinitionError {
+  const shown = violations.slice(0, 10).map((violation) => `  ${describe(violation)}`)
+  const more = violations.length > shown.length ? [`  … and ${String(violations.length - shown.length)} more`] : []
+  const count = violations.length === 1 ? 'a fault' : `${String(violations.length)} faults`
+  return new DefinitionError({
+    code: 'DEFINITION_INVALID',
+    message: [`${uri} has ${count}:`, ...shown, ...more].join('\n'),
+    details: { uri },
+    violations,
+    ...(cause === undefined ? {} : { cause }),
+  })
+}
+
+function describe({ line, column, pointer, message, hint }: Violation): string {
+  const place = line === undefined ? '' : `line ${String(line)}${column === undefined ? '' : `:${String(column)}`} `
+  return `${place}${pointer === '' ? '' : `${pointer} `}${message}${hint === undefined ? '' : ` (${hint})`}`
+}
