@@ -1,0 +1,89 @@
+import { CATALOGUE } from './catalogue/index.ts'
+import { normaliseKey } from './catalogue/match.ts'
+import { nearest } from './near-miss.ts'
+import type { ResolvedSettings } from './resolved-settings.ts'
+import type { Finding, Source, SourceEntry } from './sources.ts'
+
+const IRRELEVANT = /^quarkus\.(?:native|container-image|devservices|package|kogito\.devservices|swagger-ui|kogito\.logger|[\w-]+\.devservices)\./
+const SECURITY = /^(?:sonatina|quarkus)\.(?:http\.auth|http\.ssl|http\.insecure-requests|security|oidc)(?:\.|$)/
+
+/** Looks at every entry of the sources: unknown keys, wrong values, two spellings that disagree (configuration.md §8). */
+export function checkEntries(settings: ResolvedSettings): Finding[] {
+  const findings: Finding[] = []
+  let foreign = 0
+  for (const source of settings.sources) {
+    if (source.kind !== 'keys') continue
+    for (const [key, entries] of source.entries) {
+      const active = entries.filter(({ profile }) => profile === undefined || settings.profiles.includes(profile))
+      if (active.length === 0) continue
+      if (normaliseKey(key).definition) findings.push(...checkSpellings(source, active))
+      else foreign += checkUnknown(settings, source, active, findings)
+    }
+  }
+  for (const key of new Set([...settings.keys(), ...STATIC_KEYS])) {
+    const problem = normaliseKey(key).definition && settings.problem(key)
+    if (problem !== undefined) findings.push({ level: 'error', message: problem })
+  }
+  if (foreign > 0) findings.push({ level: 'info', message: `${foreign} quarkus.* settings have no meaning here and are ignored` })
+  return findings
+}
+
+const STATIC_KEYS = CATALOGUE.flatMap(({ settings }) => settings.map(({ key }) => key)).filter((key) => !key.includes('<'))
+
+function checkSpellings(source: Source, entries: readonly SourceEntry[]): Finding[] {
+  const findings: Finding[] = []
+  const seen = new Map<string, SourceEntry>()
+  for (const entry of entries) {
+    const slot = `${entry.profile ?? ''} ${entry.rank}`
+    const earlier = seen.get(slot)
+    if (earlier && earlier.key !== entry.key && earlier.value !== entry.value) {
+      findings.push({
+        level: 'error',
+        message: `${earlier.key} (${place(source, earlier)}) and ${entry.key} (${place(source, entry)}) are the same setting with different values; keep one`,
+      })
+    }
+    seen.set(slot, entry)
+  }
+  return findings
+}
+
+// Gives 1 for a key of Quarkus that has no meaning here, to be counted.
+function checkUnknown(settings: ResolvedSettings, source: Source, entries: readonly SourceEntry[], findings: Finding[]): number {
+  const entry = entries[0]
+  if (!entry || IRRELEVANT.test(entry.key)) return 0
+  const where = `${entry.key} (${place(source, entry)})`
+  if (SECURITY.test(entry.key)) {
+    // Something that is switched off closes nothing when it is ignored.
+    if (/\.enabled$/.test(entry.key) && /^(?:false|no|off|0)$/i.test(entry.value)) return 0
+    findings.push({ level: 'error', message: `${where} is a security setting that is not supported; ignoring it could open what it closes. Remove it, or see docs/security.md for what is supported` })
+    return 0
+  }
+  const family = FAMILIES.find((prefix) => entry.key.startsWith(prefix))
+  if (family === undefined) return entry.key.startsWith('quarkus.') ? 1 : 0
+  const similar = nearestKey(entry.key)
+  findings.push({ level: 'warn', message: `${where} is not a known setting and is ignored${similar === undefined ? '' : `; did you mean ${similar}?`}` })
+  return 0
+}
+
+const PATTERNS = CATALOGUE.flatMap(({ settings }) => settings.flatMap(({ key, aliases }) => [key, ...aliases]))
+const FAMILIES = ['sonatina.', ...new Set(PATTERNS
+  .filter((pattern) => /^(?:quarkus\.(?:rest-client|oidc-client|openapi-generator)|sonataflow\.security)\./.test(pattern))
+  .map((pattern) => pattern.slice(0, pattern.indexOf('<') < 0 ? undefined : pattern.indexOf('<'))))]
+
+// Compares attribute by attribute: names in angle brackets take the words that stand in their place.
+function nearestKey(key: string): string | undefined {
+  const words = key.split('.')
+  return nearest(key, PATTERNS.flatMap((pattern) => {
+    const parts = pattern.split('.')
+    const open = parts.findIndex((part) => part.startsWith('<'))
+    if (open < 0) return [pattern]
+    const rest = parts.length - open - 1
+    if (words.length < parts.length) return []
+    const name = words.slice(open, words.length - rest).join('.')
+    return [[...parts.slice(0, open), name, ...parts.slice(open + 1)].join('.')]
+  }))
+}
+
+function place(source: Source, entry: SourceEntry): string {
+  return entry.line === undefined ? source.name : `${source.name}:${entry.line}`
+}

@@ -1,0 +1,6 @@
+export { createSettings, inspectSettings, type InspectedSettings, type SettingsOptions } from './create-settings.ts'
+export type { Origin, SettingReport, Settings, SettingsWarning } from './settings.ts'
+export { Secret } from './secret.ts'
+export { canonicalName, environmentName, fileKey, settingKey } from './key.ts'
+export { CATALOGUE, type SettingDefinition, type SettingSection } from './catalogue/index.ts'
+export type { ReadFile } from './sources.ts'

@@ -1,0 +1,60 @@
+import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node } from 'yaml'
+import type { FileEntry, ParsedFile } from './properties.ts'
+import { joinSegments } from './key.ts'
+
+/** What a `.yml` settings file holds; `problem` is set, with its line, when it does not parse. */
+export interface ParsedYml extends ParsedFile {
+  readonly problem?: { readonly message: string; readonly line: number }
+}
+
+/**
+ * Parses the text of a `.yml` settings file into flat keys.
+ *
+ * Maps nest with dots, a segment that holds a dot is quoted, `~` or `null` as a key stands for the parent itself, lists of
+ * plain values become comma lists, and a top-level `"%dev"` map holds the entries of that profile (configuration.md §1).
+ */
+export function parseYml(text: string): ParsedYml {
+  const counter = new LineCounter()
+  const document = parseDocument(text, { lineCounter: counter, uniqueKeys: false, maxAliasCount: 100 } as object)
+  const error = document.errors[0]
+  if (error) {
+    return { entries: [], warnings: [], problem: { message: error.message.split('\n', 1)[0] ?? '', line: counter.linePos(error.pos[0]).line } }
+  }
+  const entries = new Map<string, FileEntry>()
+  const walk = (node: Node | null, path: readonly string[], line: number): void => {
+    if (isMap(node)) {
+      for (const pair of node.items) {
+        const key = isScalar(pair.key) ? scalarText(pair.key) : ''
+        const at = isScalar(pair.key) && pair.key.range ? counter.linePos(pair.key.range[0]).line : line
+        walk(pair.value as Node | null, key === '' || key === '~' ? path : [...path, key], at)
+      }
+      return
+    }
+    const key = keyOf(path)
+    if (isSeq(node)) {
+      const items = node.items as (Node | null)[]
+      if (items.every((item) => isScalar(item))) {
+        entries.set(key, { key, line, value: items.map((item) => scalarText(item).replaceAll(',', '\\,')).join(',') })
+      } else {
+        for (const [index, item] of items.entries()) walk(item, [...path.slice(0, -1), `${path.at(-1) ?? ''}[${index}]`], line)
+      }
+      return
+    }
+    entries.set(key, { key, line, value: scalarText(node) })
+  }
+  if (document.contents !== null) walk(document.contents, [], 1)
+  entries.delete('')
+  return { entries: [...entries.values()], warnings: [] }
+}
+
+// A key may be written nested or in one line (`quarkus.http.port: 8081`), so a plain dotted key is split again by its dots.
+function keyOf(path: readonly string[]): string {
+  return path
+    .map((part) => (/["%]/.test(part) || /^[\w-]+(\.[\w-]+)*$/.test(part) ? part : joinSegments([part])))
+    .join('.')
+}
+
+function scalarText(node: unknown): string {
+  if (!isScalar(node) || node.value === null || node.value === undefined) return ''
+  return typeof node.value === 'string' ? node.value : (node.source ?? JSON.stringify(node.value))
+}
