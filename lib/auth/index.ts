@@ -1,0 +1,9 @@
+export type {
+  Authorization,
+  AuthorizationContext,
+  AuthDefinitionLike,
+  AuthorizedRequest,
+  Authorizer,
+  OperationSecurity,
+  SecurityScheme,
+} from './authorization.ts'
