@@ -1,0 +1,68 @@
+import { writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { defaultCorpus, isFolder, missingCorpusLine } from './corpus.ts'
+import { countCases, renderSuite, type SuiteOptions, type SuiteResult } from './suite-result.ts'
+
+type RunSuite = (options: SuiteOptions) => Promise<SuiteResult>
+
+/** The suites, loaded when asked for: one that does not compile must not stop the others. */
+const SUITES: Readonly<Record<string, () => Promise<RunSuite>>> = {
+  workflows: async () => (await import('./workflows/suite.ts')).runWorkflowsSuite,
+  expressions: async () => (await import('./expressions/suite.ts')).runExpressionsSuite,
+  functions: async () => (await import('./functions/suite.ts')).runFunctionsSuite,
+  cloudevents: async () => (await import('./cloudevents/suite.ts')).runCloudEventsSuite,
+  tenancy: async () => (await import('./tenancy/suite.ts')).runTenancySuite,
+}
+
+const USAGE = `usage: npm run conformance -- --suite ${Object.keys(SUITES).join('|')} [--corpus DIR] [--case ID] [--json FILE]
+       npm run conformance -- --suite workflows --parity [FILE]
+`
+
+async function main(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...argv],
+    allowPositionals: true,
+    options: {
+      suite: { type: 'string' },
+      corpus: { type: 'string' },
+      case: { type: 'string' },
+      json: { type: 'string' },
+      parity: { type: 'boolean' },
+    },
+  })
+  const load = values.suite === undefined ? undefined : SUITES[values.suite]
+  if (load === undefined || (values.parity === true && values.suite !== 'workflows')) {
+    process.stderr.write(USAGE)
+    return 2
+  }
+  const corpus = values.corpus === undefined ? defaultCorpus() : resolve(values.corpus)
+  if (!await isFolder(corpus)) {
+    process.stdout.write(`${missingCorpusLine(corpus, 1)}\n${values.suite ?? ''}: 0 passed, 0 failed, 0 skipped\n`)
+    return values.corpus === undefined ? 0 : 2
+  }
+  const run = await load()
+  const result = await run({ corpus, ...(values.case === undefined ? {} : { caseId: values.case }) })
+  if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(result, null, 2)}\n`)
+  if (values.parity === true) await writeParity(result, corpus, positionals[0] ?? 'docs/parity.md')
+  const deviations = await skipDeviations(result, values)
+  process.stdout.write(renderSuite(result).replace(/\n(?=[^\n]*\n$)/, `\n${deviations.map((line) => `${line}\n`).join('')}`))
+  return countCases(result).failed > 0 || deviations.length > 0 ? 1 : 0
+}
+
+async function writeParity(result: SuiteResult, corpus: string, path: string): Promise<void> {
+  const { renderParity } = await import('./workflows/parity.ts')
+  await writeFile(path, await renderParity(result, corpus))
+}
+
+/** Differences between the skips and the record, which is kept for the default corpus and whole runs only. */
+async function skipDeviations(result: SuiteResult, values: { readonly corpus?: string; readonly case?: string }): Promise<readonly string[]> {
+  if (result.suite !== 'workflows' || values.corpus !== undefined || values.case !== undefined) return []
+  const { compareSkips } = await import('./workflows/skip-record.ts')
+  return compareSkips(result)
+}
+
+process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.stack ?? error.message : String(error)}\n`)
+  return 2
+})
