@@ -5,6 +5,7 @@ export {
   decodeAttributes,
   decodeData,
   decodeHttp,
+  encodeAttributes,
   encodeHttp,
   eventModeOf,
   isCloudEventRequest,
@@ -22,4 +23,5 @@ export {
 export { assertAttributes, assertExtension, invalidEvent, isTimestamp } from './attributes.ts'
 export { isJsonMediaType, isUtf8, parseMediaType, type MediaType } from './media-type.ts'
 export { MAX_JSON_DEPTH, decodeUtf8, parseJsonBytes, type JsonFault } from './json-bytes.ts'
+export { toJsonText } from './json-text.ts'
 export { fromBase64, isBase64, toBase64 } from './base64.ts'

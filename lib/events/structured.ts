@@ -3,6 +3,7 @@ import { assertAttributes, invalidEvent } from './attributes.ts'
 import { isBase64 } from './base64.ts'
 import type { CloudEventRecord } from './cloud-event.ts'
 import { parseJsonBytes } from './json-bytes.ts'
+import { toJsonText } from './json-text.ts'
 
 /** What a caller may loosen or tighten when reading events. */
 export interface DecodeOptions {
@@ -83,12 +84,12 @@ export function toDocument(event: CloudEventRecord): Record<string, Json> {
 
 /** Writes an event in the JSON event format as UTF-8. */
 export function encodeStructured(event: CloudEventRecord): Uint8Array {
-  return Buffer.from(JSON.stringify(toDocument(event)))
+  return Buffer.from(toJsonText(toDocument(event)))
 }
 
 /** Writes events in the JSON batch format as UTF-8. */
 export function encodeBatch(events: readonly CloudEventRecord[]): Uint8Array {
-  return Buffer.from(JSON.stringify(events.map(toDocument)))
+  return Buffer.from(toJsonText(events.map(toDocument)))
 }
 
 function parseBody(body: Uint8Array, options: DecodeOptions): Json {

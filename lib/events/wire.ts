@@ -4,6 +4,7 @@ import { fromBase64, toBase64 } from './base64.ts'
 import type { CloudEventRecord, EventMode } from './cloud-event.ts'
 import { decodeHeaderValue, encodeHeaderValue } from './header-value.ts'
 import { decodeUtf8, parseJsonBytes } from './json-bytes.ts'
+import { toJsonText } from './json-text.ts'
 import { isJsonMediaType, isUtf8, parseMediaType } from './media-type.ts'
 import { decodeStructured, encodeStructured, type DecodeOptions } from './structured.ts'
 
@@ -67,22 +68,34 @@ export function encodeHttp(
   const { data, data_base64: base64, ...attributes } = event
   assertAttributes(attributes)
   if (mode === 'structured') {
-    return { headers: { 'content-type': `${EVENT_MEDIA_TYPE}; charset=utf-8` }, body: encodeStructured(event) }
+    return { headers: { 'content-type': EVENT_MEDIA_TYPE }, body: encodeStructured(event) }
   }
-  const headers: Record<string, string> = {}
-  for (const name of Object.keys(attributes)) {
-    const value = attributes[name]
-    if (value === undefined || name === 'datacontenttype') continue
-    const spelling = name === 'dataschema' && event.specversion === '0.3' ? 'schemaurl' : name
-    headers[PREFIX + spelling] = encodeHeaderValue(typeof value === 'string' ? value : JSON.stringify(value))
-  }
-  if (event.datacontenttype !== undefined) headers['content-type'] = event.datacontenttype
+  const headers = encodeAttributes(event)
   if (base64 !== undefined) return { headers, body: fromBase64(base64) }
   if (data === undefined) return { headers, body: undefined }
   headers['content-type'] ??= 'application/json'
   const mediaType = parseMediaType(headers['content-type'])
   const isText = typeof data === 'string' && mediaType !== undefined && !isJsonMediaType(mediaType)
-  return { headers, body: Buffer.from(isText ? data : JSON.stringify(data)) }
+  return { headers, body: Buffer.from(isText ? data : toJsonText(data)) }
+}
+
+/**
+ * Writes the attributes of a valid event as headers of binary mode, `datacontenttype` as `content-type`; data is left to the
+ * caller (CloudEvents HTTP binding §3.1.3).
+ */
+export function encodeAttributes(event: CloudEventRecord): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const name in event) {
+    const value = event[name]
+    if (value === undefined || name === 'data' || name === 'data_base64') continue
+    if (name === 'datacontenttype') {
+      headers['content-type'] = String(value)
+      continue
+    }
+    const spelling = name === 'dataschema' && event.specversion === '0.3' ? 'schemaurl' : name
+    headers[PREFIX + spelling] = encodeHeaderValue(typeof value === 'string' ? value : JSON.stringify(value))
+  }
+  return headers
 }
 
 /**

@@ -1,0 +1,38 @@
+import { markHosted, type AnyHostedFunction, type FunctionContext, type FunctionOptions } from './define-function.ts'
+import type { Descriptor, InputOf, OutputOf } from './descriptors.ts'
+
+const declared = new WeakMap<object, AnyHostedFunction[]>()
+
+/**
+ * Declares a method as a function (stage-3 decorator); instances of the class can then be served.
+ *
+ * Decorators do not see parameter types, so the descriptors are given, and a method of other types does not compile.
+ *
+ * @example
+ * class Calculator {
+ *   \@Funq({ input: json({ type: 'integer' }), output: json({ type: 'integer' }) })
+ *   double(n: number) { return n * 2 }
+ * }
+ */
+export function Funq<const Input extends Descriptor, const Output extends Descriptor>(options: FunctionOptions<Input, Output>) {
+  return <This extends object>(
+    method: (this: This, input: InputOf<Input>, context: FunctionContext) => OutputOf<Output> | Promise<OutputOf<Output>>,
+    decorated: ClassMethodDecoratorContext<This>,
+  ): void => {
+    const name = options.name ?? String(decorated.name)
+    decorated.addInitializer(function () {
+      const handler = (input: InputOf<Input>, context: FunctionContext): unknown => method.call(this, input, context)
+      // The arrow hides how many parameters the method has.
+      Object.defineProperty(handler, 'length', { value: method.length })
+      const fault = decorated.private || decorated.static ? `@Funq needs a public instance method, ${name} is none` : undefined
+      const functions = declared.get(this) ?? []
+      functions.push(markHosted({ options: { ...options, name }, handler, ...(fault === undefined ? {} : { fault }) }))
+      declared.set(this, functions)
+    })
+  }
+}
+
+/** Gives the functions of an instance whose class uses {@link Funq}; empty when there are none. */
+export function functionsOf(instance: object): readonly AnyHostedFunction[] {
+  return declared.get(instance) ?? []
+}

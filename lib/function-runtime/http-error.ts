@@ -1,0 +1,23 @@
+import { FunctionError } from '../errors/index.ts'
+
+const answers = new WeakSet<FunctionError>()
+
+/**
+ * Makes an error that the caller gets with the given status, by plain HTTP and by event alike. Throw it from a handler.
+ *
+ * A status outside of 400–599 is answered as 500.
+ *
+ * @example
+ * throw httpError(404, 'No order 17')
+ */
+export function httpError(status: number, message: string): FunctionError {
+  const known = Number.isInteger(status) && status >= 400 && status <= 599
+  const error = new FunctionError({ code: 'FUNCTION_FAILED', message, status: known ? status : 500 })
+  answers.add(error)
+  return error
+}
+
+/** Tells whether an error was made by {@link httpError}. */
+export function isHttpError(error: unknown): error is FunctionError & { readonly status: number } {
+  return error instanceof FunctionError && answers.has(error)
+}
