@@ -12,7 +12,8 @@ import { resolveReferences, type ResolvedDocument } from './resources.ts'
 import { restoreNumberText } from './restore-text.ts'
 import type { LoadFailure } from './catalogue.ts'
 import type { LintWarning, LoadedDefinition } from './types.ts'
-import { validate } from './validate.ts'
+import type { SemanticFinding } from './semantics/scope.ts'
+import { findFaults } from './validate.ts'
 
 /** How definitions are loaded. */
 export interface LoadOptions extends NormaliseOptions, ReadResourceOptions {
@@ -87,7 +88,7 @@ async function loadParsed(parsed: ParsedDocument, text: string, options: LoadOpt
   }
   const restored = restoreNumberText(parsed.value, parsed)
   const resolved = await resolveReferences(restored, parsed.uri, createResourceReader(options))
-  const violations = [...resolved.violations, ...validate(resolved.document, options)]
+  const violations = [...resolved.violations, ...findFaults(resolved.document, options)]
   if (violations.length > 0) throw refusal(parsed, resolved, violations)
   const definition = toDefinition(resolved.document, options)
   const warnings = lint(resolved.document, { ...options, original: parsed.value }).map((warning) => placed(warning, parsed, resolved))
@@ -106,8 +107,9 @@ async function loadParsed(parsed: ParsedDocument, text: string, options: LoadOpt
   }
 }
 
-function refusal(parsed: ParsedDocument, resolved: ResolvedDocument, violations: readonly Violation[]): DefinitionError {
-  return invalid(parsed.uri, violations.map((violation) => placed(violation, parsed, resolved)))
+function refusal(parsed: ParsedDocument, resolved: ResolvedDocument, findings: readonly SemanticFinding[]): DefinitionError {
+  const violations = findings.map(({ unsupported: _mark, ...violation }) => placed<Violation>(violation, parsed, resolved))
+  return invalid(parsed.uri, violations, { unsupported: findings.every(({ unsupported }) => unsupported === true) })
 }
 
 /** Adds the line; what came from another file is told with that file's name and line. */
@@ -160,6 +162,6 @@ function toDefinitionError(error: unknown, uri: string): DefinitionError {
   const missing = error instanceof Error && 'code' in error
   return missing
     ? new DefinitionError({ code: 'DEFINITION_NOT_FOUND', message: `${uri} cannot be read: ${reason}`, details: { uri }, cause: error })
-    : invalid(uri, [{ pointer: '', message: `The document cannot be read: ${reason}` }], error)
+    : invalid(uri, [{ pointer: '', message: `The document cannot be read: ${reason}` }], { cause: error })
 }
 

@@ -197,7 +197,7 @@ function positionAt(text: string, offset: number): Position {
 }
 
 function refuse(uri: string, violation: Omit<Violation, 'pointer'> & { pointer?: string }, cause?: unknown): never {
-  throw invalid(uri, [{ pointer: '', ...violation }], cause)
+  throw invalid(uri, [{ pointer: '', ...violation }], { cause })
 }
 
 /**
@@ -205,12 +205,16 @@ function refuse(uri: string, violation: Omit<Violation, 'pointer'> & { pointer?:
  *
  * @internal
  */
-export function invalid(uri: string, violations: readonly Violation[], cause?: unknown): DefinitionError {
+export function invalid(
+  uri: string,
+  violations: readonly Violation[],
+  { unsupported = false, cause }: { readonly unsupported?: boolean; readonly cause?: unknown } = {},
+): DefinitionError {
   const shown = violations.slice(0, 10).map((violation) => `  ${describe(violation)}`)
   const more = violations.length > shown.length ? [`  … and ${String(violations.length - shown.length)} more`] : []
   const count = violations.length === 1 ? 'a fault' : `${String(violations.length)} faults`
   return new DefinitionError({
-    code: 'DEFINITION_INVALID',
+    code: unsupported ? 'DEFINITION_UNSUPPORTED' : 'DEFINITION_INVALID',
     message: [`${uri} has ${count}:`, ...shown, ...more].join('\n'),
     details: { uri },
     violations,

@@ -1,8 +1,9 @@
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Resource, ResourceReader } from './resources.ts'
+import { DefinitionError } from '../errors/index.ts'
 import { MAX_DOCUMENT_LENGTH } from './parse.ts'
+import type { Resource, ResourceReader } from './resources.ts'
 
 /** Where referenced documents may come from. */
 export interface ReadResourceOptions {
@@ -30,10 +31,14 @@ export function createResourceReader(options: ReadResourceOptions): ResourceRead
       }
     }
     if (options.readResource !== undefined) return { uri: toAbsolute(reference, base), text: await options.readResource(reference, base) }
-    throw new ReferenceError(path === undefined
+    throw notFound(path === undefined
       ? `"${reference}" is remote, and remote documents are not read here`
       : `"${reference}" is not found; looked for ${tried.length === 0 ? 'nothing: the definition is no file and there is no project root' : tried.join(', ')}`)
   }
+}
+
+function notFound(message: string): DefinitionError {
+  return new DefinitionError({ code: 'DEFINITION_NOT_FOUND', message })
 }
 
 /** Gives the path that a reference names; `undefined` when it is not local. */
@@ -62,18 +67,22 @@ function candidates(path: string, base: string, root: string | undefined): reado
 }
 
 async function readLocal(path: string, root: string | undefined): Promise<Resource | undefined> {
-  try {
-    const status = await stat(path)
-    if (!status.isFile()) return undefined
-    if (status.size > MAX_DOCUMENT_LENGTH * 4) throw new RangeError(`${path} is too large to be read`)
-  } catch (error) {
-    if (error instanceof RangeError) throw error
-    return undefined
-  }
+  const size = await fileSize(path)
+  if (size === undefined) return undefined
+  if (size > MAX_DOCUMENT_LENGTH * 4) throw notFound(`${path} is too large to be read`)
   if (root !== undefined && !isInside(await realpath(path), await realpath(root))) {
-    throw new RangeError(`${path} is outside of the project directory ${root}`)
+    throw notFound(`${path} is outside of the project directory ${root}`)
   }
   return { uri: path, text: await readFile(path, 'utf8') }
+}
+
+async function fileSize(path: string): Promise<number | undefined> {
+  try {
+    const status = await stat(path)
+    return status.isFile() ? status.size : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function isInside(path: string, directory: string): boolean {

@@ -1,4 +1,5 @@
 import { isJsonObject, setOwn, type Json, type JsonObject } from '../common/index.ts'
+import { DefinitionError } from '../errors/index.ts'
 import type { ParsedDocument } from './parse.ts'
 
 /** Where documents that a schema refers to are put inside it. */
@@ -60,7 +61,9 @@ async function include(file: string, base: string, bundle: Bundle): Promise<stri
   const parsed = await bundle.read(file, base)
   const known = bundle.prefixes.get(parsed.uri)
   if (known !== undefined) return known
-  if (bundle.documents.size >= MAX_DOCUMENTS) throw new RangeError(`The schema refers to more than ${String(MAX_DOCUMENTS)} documents`)
+  if (bundle.documents.size >= MAX_DOCUMENTS) {
+    throw new DefinitionError({ code: 'DEFINITION_INVALID', message: `The schema refers to more than ${String(MAX_DOCUMENTS)} documents` })
+  }
   const name = `document-${String(bundle.documents.size + 1)}`
   const prefix = `#/${BUNDLED}/${name}`
   bundle.prefixes.set(parsed.uri, prefix)

@@ -1,0 +1,86 @@
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
+import { Ajv2019 } from 'ajv/dist/2019.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import AjvDraft4Module from 'ajv-draft-04'
+import addFormatsModule from 'ajv-formats'
+import { isJsonObject, type Json } from '../common/index.ts'
+import { DefinitionError, type Violation } from '../errors/index.ts'
+import type { DataSchema } from './types.ts'
+
+// Both packages are CommonJS whose types name the default export only.
+const AjvDraft4 = AjvDraft4Module as unknown as typeof AjvDraft4Module.default
+const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default
+
+/** How a data schema is compiled. */
+export interface DataSchemaOptions {
+  /** Most violations that are listed. @default 50 */
+  readonly limit?: number
+}
+
+/** Checks data against a compiled schema; no violations when it fits. */
+export type DataValidator = (data: Json) => readonly Violation[]
+
+const SETTINGS: Options = { allErrors: true, strict: false, validateFormats: true, logger: false }
+
+/**
+ * Compiles the JSON Schema of workflow data once, for the draft that its `$schema` names: 04, 06, 07, 2019-09 or 2020-12; 07 without one.
+ *
+ * @throws {@link DefinitionError} `DEFINITION_INVALID` when it is no valid schema, or refers to something that is not in it;
+ * `DEFINITION_UNSUPPORTED` for another draft
+ *
+ * @example
+ * const check = compileDataSchema({ schema: { type: 'object', required: ['name'] }, failOnValidationErrors: true })
+ * check({})[0]?.message // "must have required property 'name'"
+ */
+export function compileDataSchema({ schema, uri }: DataSchema, { limit = 50 }: DataSchemaOptions = {}): DataValidator {
+  const validator = compile(schema, uri)
+  return (data) => {
+    if (validator(data)) return []
+    return (validator.errors ?? []).slice(0, limit).map(toViolation)
+  }
+}
+
+function compile(schema: DataSchema['schema'], uri: string | undefined): ValidateFunction {
+  const name = uri ?? 'The data schema'
+  const ajv = createAjv(schema, name)
+  try {
+    return ajv.compile(schema)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new DefinitionError({ code: 'DEFINITION_INVALID', message: `${name} is no valid JSON Schema: ${reason}`, cause: error })
+  }
+}
+
+function createAjv(schema: DataSchema['schema'], name: string): Ajv {
+  const declared = isJsonObject(schema) && typeof schema['$schema'] === 'string' ? schema['$schema'] : undefined
+  const ajv = instanceFor(declared, name)
+  addFormats(ajv)
+  return ajv
+}
+
+function instanceFor(declared: string | undefined, name: string): Ajv {
+  const draft = declared === undefined ? '07' : /^https?:\/\/json-schema\.org\/(?:draft-|draft\/)(04|06|07|2019-09|2020-12)\/schema#?$/.exec(declared)?.[1]
+  switch (draft) {
+    case '04':
+      return new AjvDraft4(SETTINGS)
+    case '06':
+    case '07':
+      return new Ajv(SETTINGS)
+    case '2019-09':
+      return new Ajv2019(SETTINGS)
+    case '2020-12':
+      return new Ajv2020(SETTINGS)
+    default:
+      throw new DefinitionError({
+        code: 'DEFINITION_UNSUPPORTED',
+        message: `${name} declares $schema ${String(declared)}; drafts 04, 06, 07, 2019-09 and 2020-12 are supported`,
+      })
+  }
+}
+
+function toViolation({ instancePath, keyword, message, params }: ErrorObject): Violation {
+  const facts = params as Readonly<Record<string, unknown>>
+  const choices = keyword === 'enum' ? `: ${JSON.stringify(facts['allowedValues'])}` : ''
+  const extra = keyword === 'additionalProperties' ? `: ${String(facts['additionalProperty'])}` : ''
+  return { pointer: instancePath, message: `${message ?? `fails ${keyword}`}${choices}${extra}` }
+}
