@@ -1,0 +1,211 @@
+import { Facts, type Call } from './call.ts'
+import { compilePolicy, matchesRule, type CompiledField, type CompiledPolicy, type CompiledRule, type Layer } from './compile.ts'
+import { documentName, namespaceOf, type Action, type AuthorizationPolicy } from './types.ts'
+import { assertPolicies } from './validate.ts'
+
+/** What the documents say about a call; `undecided` when an external authorizer would have to be asked. */
+export type Outcome = 'allow' | 'deny' | 'undecided'
+
+/** Answers for an external authorizer (CUSTOM policies); `undefined` when it cannot. */
+export type ExternalAnswer = (provider: string, call: Call) => 'allow' | 'deny' | undefined
+
+/** How documents are read. */
+export interface EvaluatorOptions {
+  /** Namespace whose policies apply to every workload. @default 'istio-system' */
+  readonly rootNamespace?: string
+  /** The mesh's trust domain, then its aliases; principals of a policy are meant in all of them. @default as written in the policies */
+  readonly trustDomains?: readonly string[]
+  /** Answers of external authorizers. @default none: such calls are `undecided` */
+  readonly external?: ExternalAnswer
+}
+
+/** A decision and what made it. */
+export interface Verdict {
+  readonly outcome: Outcome
+  /** `namespace/name` of the policy that decided; absent when no policy selects the workload or none allowed. */
+  readonly document?: string
+  /** Index of the rule that matched. */
+  readonly rule?: number
+  /** External authorizer that has to be asked. */
+  readonly provider?: string
+}
+
+/** What one rule, or a policy as a whole, contributed. */
+export interface Reason {
+  readonly document: string
+  readonly action: Action
+  /** Index of the rule; absent when the remark is about the whole policy. */
+  readonly rule?: number
+  readonly matched: boolean
+  /** Every field that was tested: JSON pointer inside the rule, and whether it matched. */
+  readonly fields: readonly { readonly pointer: string; readonly matched: boolean }[]
+  readonly note?: string
+}
+
+/** A decision with its reasons: the rule that decided first, then all others that apply to the workload. */
+export interface Decision extends Verdict {
+  readonly decision: Outcome
+  readonly because: readonly Reason[]
+}
+
+/** The policies of one workload, ready to decide. */
+export interface WorkloadEvaluator {
+  /** How many policies select the workload. */
+  readonly policies: number
+  /** Decides a call; its destination is taken to be this workload. */
+  decide(call: Call): Verdict
+  /** Decides a call and tells what every rule said; slower. */
+  explain(call: Call): Decision
+}
+
+/** Documents, validated and compiled. */
+export interface Evaluator {
+  /** Policies that never decide, and why: dry runs, policies attached to gateways. */
+  readonly ignored: readonly { readonly document: string; readonly reason: string }[]
+  /** Picks the policies of a workload once, for many calls. */
+  workload(workload: { readonly namespace: string; readonly labels: Readonly<Record<string, string>> }): WorkloadEvaluator
+  /** Decides a call from its own destination and tells why. */
+  evaluate(call: Call): Decision
+}
+
+/**
+ * Evaluates a call against documents (tenancy.md, section 4).
+ *
+ * @param documents parsed Kubernetes objects; other kinds than AuthorizationPolicy are left alone
+ * @throws {@link TenancyError} `TENANCY_INVALID` when a document is invalid; nothing is half evaluated
+ *
+ * @example
+ * const decision = evaluate([], { destination: { namespace: 'shop', labels: {}, port: 8080 }, protocol: 'tcp' })
+ * decision.decision // 'allow': no policy selects the workload
+ */
+export function evaluate(documents: readonly unknown[], call: Call, options: EvaluatorOptions = {}): Decision {
+  return createEvaluator(documents, options).evaluate(call)
+}
+
+/**
+ * Validates and compiles documents once, for many calls.
+ *
+ * @throws {@link TenancyError} `TENANCY_INVALID` when a document is invalid
+ */
+export function createEvaluator(documents: readonly unknown[], options: EvaluatorOptions = {}): Evaluator {
+  const policies = assertPolicies(documents)
+  const ignored = policies.flatMap((policy) => {
+    const reason = reasonToIgnore(policy)
+    return reason === undefined ? [] : [{ document: documentName(policy), reason }]
+  })
+  const active = policies.filter((policy) => reasonToIgnore(policy) === undefined)
+  const compiler = createCompiler(options.trustDomains ?? [])
+  const rootNamespace = options.rootNamespace ?? 'istio-system'
+  const workload: Evaluator['workload'] = ({ namespace, labels }) => {
+    const selected = active.filter((policy) => selects(policy, namespace, labels, rootNamespace))
+    return createWorkloadEvaluator(selected, compiler, options.external)
+  }
+  return { ignored, workload, evaluate: (call) => workload(call.destination).explain(call) }
+}
+
+function reasonToIgnore(policy: AuthorizationPolicy): string | undefined {
+  if (policy.metadata.annotations?.['istio.io/dry-run'] === 'true') return 'it is a dry run'
+  const hasTarget = policy.spec?.targetRef !== undefined || (policy.spec?.targetRefs ?? []).length > 0
+  return hasTarget ? 'it is attached to a gateway or service, not to workloads' : undefined
+}
+
+function selects(policy: AuthorizationPolicy, namespace: string, labels: Readonly<Record<string, string>>, rootNamespace: string): boolean {
+  const own = namespaceOf(policy)
+  if (own !== namespace && own !== rootNamespace) return false
+  return Object.entries(policy.spec?.selector?.matchLabels ?? {}).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value)
+}
+
+type Compiler = (policy: AuthorizationPolicy, layer: Layer) => CompiledPolicy
+
+function createCompiler(trustDomains: readonly string[]): Compiler {
+  const done: Record<Layer, Map<AuthorizationPolicy, CompiledPolicy>> = { http: new Map(), tcp: new Map(), ambient: new Map() }
+  return (policy, layer) => {
+    const known = done[layer].get(policy)
+    if (known !== undefined) return known
+    const compiled = compilePolicy(policy, layer, trustDomains)
+    done[layer].set(policy, compiled)
+    return compiled
+  }
+}
+
+/** The policies of a workload by action, in the order in which they are asked. */
+interface Stages {
+  readonly custom: readonly CompiledPolicy[]
+  readonly deny: readonly CompiledPolicy[]
+  readonly allow: readonly CompiledPolicy[]
+  readonly all: readonly CompiledPolicy[]
+  /** Istio supports one external authorizer a workload; with several it denies what any of them would be asked. */
+  readonly isAmbiguous: boolean
+}
+
+function createWorkloadEvaluator(policies: readonly AuthorizationPolicy[], compile: Compiler, external: ExternalAnswer | undefined): WorkloadEvaluator {
+  const stages: Partial<Record<Layer, Stages>> = {}
+  const stagesOf = (call: Call): Stages => stages[call.protocol] ??= toStages(policies.map((policy) => compile(policy, call.protocol)))
+  const decide = (call: Call, facts: Facts): Verdict => decideStages(stagesOf(call), facts, external)
+  return {
+    policies: policies.length,
+    decide: (call) => decide(call, new Facts(call)),
+    explain(call) {
+      const facts = new Facts(call)
+      const verdict = decide(call, facts)
+      return { ...verdict, decision: verdict.outcome, because: reasonsOf(stagesOf(call), facts, verdict) }
+    },
+  }
+}
+
+function toStages(all: readonly CompiledPolicy[]): Stages {
+  const of = (action: Action): readonly CompiledPolicy[] => all.filter((policy) => policy.action === action)
+  const custom = of('CUSTOM')
+  return { custom, deny: of('DENY'), allow: of('ALLOW'), all, isAmbiguous: new Set(custom.map((policy) => policy.provider)).size > 1 }
+}
+
+/** Asks CUSTOM, then DENY, then ALLOW (tenancy.md, section 4, rule 2). */
+function decideStages(stages: Stages, facts: Facts, external: ExternalAnswer | undefined): Verdict {
+  const custom = stages.custom.length === 0 ? undefined : decideCustom(stages, facts, external)
+  if (custom?.outcome === 'deny') return custom
+  const denied = firstMatch(stages.deny, facts)
+  if (denied !== undefined) return { outcome: 'deny', ...denied }
+  const allowed = stages.allow.length === 0 ? {} : firstMatch(stages.allow, facts)
+  if (allowed === undefined) return { outcome: 'deny' }
+  // What the authorizer would say is unknown, and everything else lets the call through.
+  return custom ?? { outcome: 'allow', ...allowed }
+}
+
+function decideCustom(stages: Stages, facts: Facts, external: ExternalAnswer | undefined): Verdict | undefined {
+  let open: Verdict | undefined
+  for (const policy of stages.custom) {
+    const match = firstMatch([policy], facts)
+    if (match === undefined) continue
+    const answer = stages.isAmbiguous ? 'deny' : external?.(policy.provider, facts.call)
+    if (answer === 'deny') return { outcome: 'deny', ...match, provider: policy.provider }
+    if (answer === undefined) open ??= { outcome: 'undecided', ...match, provider: policy.provider }
+  }
+  return open
+}
+
+function firstMatch(policies: readonly CompiledPolicy[], facts: Facts): { document: string; rule: number } | undefined {
+  for (const policy of policies) {
+    for (const rule of policy.rules) if (matchesRule(rule, facts)) return { document: policy.name, rule: rule.index }
+  }
+  return undefined
+}
+
+function reasonsOf(stages: Stages, facts: Facts, verdict: Verdict): Reason[] {
+  const reasons = stages.all.flatMap((policy) => [
+    ...policy.rules.map((rule) => reasonOf(policy, rule, facts)),
+    ...policy.dropped.map((rule) => remark(policy, 'the rule asks for HTTP and is left out on this connection', rule)),
+    ...(policy.rules.length + policy.dropped.length === 0 ? [remark(policy, 'a policy without rules matches nothing')] : []),
+  ])
+  const isDeciding = (reason: Reason): boolean => reason.document === verdict.document && reason.rule === verdict.rule
+  return [...reasons.filter(isDeciding), ...reasons.filter((reason) => !isDeciding(reason))]
+}
+
+function reasonOf(policy: CompiledPolicy, rule: CompiledRule, facts: Facts): Reason {
+  const toField = (field: CompiledField): { pointer: string; matched: boolean } => ({ pointer: field.pointer, matched: field.test(facts) })
+  const fields = [...rule.from.flat(), ...rule.to.flat(), ...rule.when].map(toField)
+  return { document: policy.name, action: policy.action, rule: rule.index, matched: matchesRule(rule, facts), fields }
+}
+
+function remark(policy: CompiledPolicy, note: string, rule?: number): Reason {
+  return { document: policy.name, action: policy.action, ...(rule === undefined ? {} : { rule }), matched: false, fields: [], note }
+}
