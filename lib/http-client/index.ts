@@ -1,2 +1,5 @@
 export type { HttpClient, HttpClients, HttpRequest, HttpResponse, RequestHeaders } from './http-client.ts'
 export type { HttpClientOptions, ProxyOptions, Redirects, ResilienceOptions, StoreOptions, Timeouts, TlsOptions } from './options.ts'
+export { createHttpClient } from './create-client.ts'
+export { createHttpClients, type HttpClientsOptions } from './create-clients.ts'
+export { safeHeaders, safeUrl } from './trace.ts'

@@ -31,6 +31,12 @@ export interface ProxyOptions {
   readonly except: readonly string[]
 }
 
+/** The proxies for each scheme. */
+export interface Proxies {
+  readonly http?: ProxyOptions
+  readonly https?: ProxyOptions
+}
+
 /** A file of certificates or keys. */
 export interface StoreOptions {
   readonly file: string
@@ -71,7 +77,8 @@ export interface HttpClientOptions {
   /** Fixed headers, weaker than those of a request. */
   readonly headers?: Readonly<Record<string, string>>
   readonly userAgent?: string
-  readonly proxy?: ProxyOptions
+  /** By the scheme of the address that is called. */
+  readonly proxies?: Proxies
   readonly tls?: Partial<TlsOptions>
   /** Connections of one origin. @default 64 */
   readonly connections?: number
@@ -94,6 +101,8 @@ export interface HttpClientOptions {
   readonly allowTargets?: readonly string[]
   /** Whether requests and answers are logged at DEBUG, redacted. @default false */
   readonly trace?: boolean
+  /** Whether the trace shows bodies; never where they hold tokens. @default true */
+  readonly traceBodies?: boolean
   readonly clock?: Clock
   readonly log?: Logger
 }
