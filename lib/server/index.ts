@@ -1,0 +1,16 @@
+export { createServer } from './create-server.ts'
+export { createServerMetrics, type ServerMetrics, type StepObservation } from './metrics.ts'
+export { nodesOf } from './nodes.ts'
+export type {
+  Authenticate,
+  CallerIdentity,
+  InboundRequest,
+  Listening,
+  LogLevels,
+  Mount,
+  Server,
+  ServerOptions,
+} from './options.ts'
+export { STATUS, failureMessage, isErrorCode, toProblem, type Problem } from './problem.ts'
+export { resolveServerSettings } from './resolve-settings.ts'
+export { DEFAULT_SERVER_SETTINGS, type CorsSettings, type ServerSettings, type TlsSettings } from './settings.ts'
