@@ -1,4 +1,5 @@
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
+import type AjvCore from 'ajv/dist/core.js'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import AjvDraft4Module from 'ajv-draft-04'
@@ -51,14 +52,14 @@ function compile(schema: DataSchema['schema'], uri: string | undefined): Validat
   }
 }
 
-function createAjv(schema: DataSchema['schema'], name: string): Ajv {
+function createAjv(schema: DataSchema['schema'], name: string): AjvCore.default {
   const declared = isJsonObject(schema) && typeof schema['$schema'] === 'string' ? schema['$schema'] : undefined
   const ajv = instanceFor(declared, name)
   addFormats(ajv)
   return ajv
 }
 
-function instanceFor(declared: string | undefined, name: string): Ajv {
+function instanceFor(declared: string | undefined, name: string): AjvCore.default {
   const draft = declared === undefined ? '07' : /^https?:\/\/json-schema\.org\/(?:draft-|draft\/)(04|06|07|2019-09|2020-12)\/schema#?$/.exec(declared)?.[1]
   switch (draft) {
     case '04':

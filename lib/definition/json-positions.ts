@@ -27,28 +27,40 @@ export function findJsonPositions(text: string): JsonPositions {
   const offsets = new Map<string, number>()
   const duplicates: string[] = []
   const stack: Frame[] = []
-  for (const match of text.matchAll(TOKEN)) {
-    const token = match[0]
+  for (const { 0: token, index } of text.matchAll(TOKEN)) {
     const frame = stack.at(-1)
-    if (token === ',' || token === ':') {
-      if (token === ',' && frame !== undefined) advance(frame)
+    if (token === ',') {
+      if (frame !== undefined) nextMember(frame)
     } else if (token === '}' || token === ']') {
       stack.pop()
     } else if (frame?.kind === 'object' && frame.key === undefined) {
-      frame.key = JSON.parse(token) as string
-      if (frame.keys.has(frame.key)) duplicates.push(frame.pointer + toPointer([frame.key]))
-      frame.keys.add(frame.key)
-    } else {
-      const pointer = frame === undefined ? '' : frame.pointer + toPointer([frame.key ?? frame.index])
-      offsets.set(pointer, match.index)
-      if (token === '{') stack.push({ kind: 'object', pointer, keys: new Set(), key: undefined, index: 0 })
-      if (token === '[') stack.push({ kind: 'array', pointer, keys: new Set(), key: undefined, index: 0 })
+      if (!takeKey(frame, JSON.parse(token) as string)) duplicates.push(pointerOf(frame))
+    } else if (token !== ':') {
+      const pointer = frame === undefined ? '' : pointerOf(frame)
+      offsets.set(pointer, index)
+      if (token === '{' || token === '[') stack.push(createFrame(token, pointer))
     }
   }
   return { offsets, duplicates }
 }
 
-function advance(frame: Frame): void {
+function createFrame(token: '{' | '[', pointer: string): Frame {
+  return { kind: token === '{' ? 'object' : 'array', pointer, keys: new Set(), key: undefined, index: 0 }
+}
+
+function nextMember(frame: Frame): void {
   frame.key = undefined
   frame.index += 1
+}
+
+/** Takes the key of the next member; false when the object has it already. */
+function takeKey(frame: Frame, key: string): boolean {
+  const isNew = !frame.keys.has(key)
+  frame.key = key
+  frame.keys.add(key)
+  return isNew
+}
+
+function pointerOf(frame: Frame): string {
+  return frame.pointer + toPointer([frame.key ?? frame.index])
 }

@@ -72,32 +72,40 @@ async function resolvePart(resolution: Resolution, name: string): Promise<void> 
   const parsed = await attempt(resolution, pointer, () => resolution.read(reference.trim(), resolution.base))
   if (parsed === undefined) return
   const isList = (LISTS as readonly string[]).includes(name)
-  const content = parsed.value
-  const wrapped = isJsonObject(content) ? content[name] : undefined
-  // A document of constants is the object itself; only an object that holds nothing else is a wrapper.
-  const unwrap = wrapped !== undefined && (isList || name === 'timeouts' || (isJsonObject(content) && Object.keys(content).length === 1))
-  const value = unwrap ? wrapped : content
+  const { value, pointer: place } = unwrap(parsed.value, name)
   if (isList ? !Array.isArray(value) : !isJsonObject(value)) {
     resolution.violations.push({
       pointer,
       message: `${parsed.uri} holds no ${isList ? 'list' : 'object'} of ${name}`,
-      hint: isList ? `write {"${name}": […]} there` : `write an object there`,
+      hint: isList ? `write {"${name}": […]} there` : 'write an object there',
     })
     resolution.document[name] = isList ? [] : {}
     return
   }
-  resolution.document[name] = value as Json
-  resolution.origins.set(pointer, { parsed, pointer: unwrap ? pointer : '' })
+  resolution.document[name] = value
+  resolution.origins.set(pointer, { parsed, pointer: place })
+}
+
+/** Takes the part out of the object that wraps it under its own name (S295). */
+function unwrap(content: Json, name: string): { readonly value: Json; readonly pointer: string } {
+  const wrapped = isJsonObject(content) ? content[name] : undefined
+  // A document of constants is the object itself (S296); a constant may be called `constants`.
+  const isWrapper = isJsonObject(content) && wrapped !== undefined && (name !== 'constants' || Object.keys(content).length === 1)
+  return isWrapper ? { value: wrapped, pointer: toPointer([name]) } : { value: content, pointer: '' }
+}
+
+interface PlacedSchema {
+  readonly value: Json | undefined
+  readonly pointer: string
 }
 
 async function resolveSchemas(resolution: Resolution): Promise<void> {
-  await resolveSchema(resolution, 'dataInputSchema', resolution.document['dataInputSchema'], '/dataInputSchema')
-  const output = outputSchemaOf(resolution.document)
-  await resolveSchema(resolution, 'dataOutputSchema', output.value, output.pointer)
+  await resolveSchema(resolution, 'dataInputSchema', { value: resolution.document['dataInputSchema'], pointer: '/dataInputSchema' })
+  await resolveSchema(resolution, 'dataOutputSchema', outputSchemaOf(resolution.document))
 }
 
 /** Finds the schema of the workflow data output: SonataFlow's extension `workflow-output-schema`, or a property `dataOutputSchema`. */
-function outputSchemaOf(document: JsonObject): { value: Json | undefined; pointer: string } {
+function outputSchemaOf(document: JsonObject): PlacedSchema {
   const extensions: readonly unknown[] = Array.isArray(document['extensions']) ? document['extensions'] : []
   const index = extensions.findIndex((extension) => isJsonObject(extension) && extension['extensionid'] === 'workflow-output-schema')
   const extension = extensions[index]
@@ -109,7 +117,7 @@ function outputSchemaOf(document: JsonObject): { value: Json | undefined; pointe
   return { value: isJsonObject(schema) && !('schema' in schema) ? { schema } : schema, pointer }
 }
 
-async function resolveSchema(resolution: Resolution, name: string, value: Json | undefined, pointer: string): Promise<void> {
+async function resolveSchema(resolution: Resolution, name: string, { value, pointer }: PlacedSchema): Promise<void> {
   if (value === undefined) return
   const properties: JsonObject = isJsonObject(value) ? value : { schema: value }
   const place = isJsonObject(value) ? `${pointer}/schema` : pointer

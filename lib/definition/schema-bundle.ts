@@ -9,6 +9,14 @@ const MAX_DOCUMENTS = 64
 
 type Read = (reference: string, base: string) => Promise<ParsedDocument>
 
+/** A document that is being rewritten. */
+interface Place {
+  readonly uri: string
+  /** What references into the document begin with. */
+  readonly prefix: string
+  readonly bundle: Bundle
+}
+
 interface Bundle {
   readonly read: Read
   /** Prefix of references into each document, by its address; the root's is `#`. */
@@ -27,26 +35,26 @@ interface Bundle {
 export async function bundleSchema(schema: Json, uri: string, read: Read): Promise<Json> {
   if (!isJsonObject(schema)) return schema
   const bundle: Bundle = { read, prefixes: new Map([[uri, '#']]), documents: new Map() }
-  const root = await rewrite(schema, uri, '#', bundle)
+  const root = await rewrite(schema, { uri, prefix: '#', bundle })
   return bundle.documents.size === 0 || !isJsonObject(root) ? root : { ...root, [BUNDLED]: Object.fromEntries(bundle.documents) }
 }
 
-async function rewrite(value: Json, uri: string, prefix: string, bundle: Bundle): Promise<Json> {
+async function rewrite(value: Json, place: Place): Promise<Json> {
   if (Array.isArray(value)) {
     const items: Json[] = []
-    for (const item of value as readonly Json[]) items.push(await rewrite(item, uri, prefix, bundle))
+    for (const item of value as readonly Json[]) items.push(await rewrite(item, place))
     return items
   }
   if (!isJsonObject(value)) return value
   const result: Record<string, Json> = {}
   for (const [key, child] of Object.entries(value)) {
     const isReference = key === '$ref' && typeof child === 'string'
-    setOwn(result, key, isReference ? await rewriteReference(child, uri, prefix, bundle) : await rewrite(child, uri, prefix, bundle))
+    setOwn(result, key, isReference ? await rewriteReference(child, place) : await rewrite(child, place))
   }
   return result
 }
 
-async function rewriteReference(reference: string, uri: string, prefix: string, bundle: Bundle): Promise<string> {
+async function rewriteReference(reference: string, { uri, prefix, bundle }: Place): Promise<string> {
   const hash = reference.indexOf('#')
   const file = hash < 0 ? reference : reference.slice(0, hash)
   const fragment = hash < 0 ? '' : reference.slice(hash + 1)
@@ -69,7 +77,7 @@ async function include(file: string, base: string, bundle: Bundle): Promise<stri
   bundle.prefixes.set(parsed.uri, prefix)
   // Takes its place before its own references are followed: they may come back here.
   bundle.documents.set(name, true)
-  const content = await rewrite(parsed.value, parsed.uri, prefix, bundle)
+  const content = await rewrite(parsed.value, { uri: parsed.uri, prefix, bundle })
   bundle.documents.set(name, withoutIdentity(content))
   return prefix
 }

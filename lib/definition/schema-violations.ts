@@ -136,7 +136,7 @@ function kindOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'an object'
-  return typeof value === 'string' ? 'a text' : typeof value === 'number' ? 'a number' : `${String(value)}`
+  return typeof value === 'string' ? 'a text' : typeof value === 'number' ? 'a number' : JSON.stringify(value)
 }
 
 function toleranceOf({ keyword, params, parentSchema }: ErrorObject): string | undefined {

@@ -13,9 +13,14 @@ import { inheritTimeouts, readTimeouts, TIMEOUTS_OF_BRANCH, TIMEOUTS_OF_STATE } 
 type StateNormaliser<Type extends StateType> = (
   source: JsonObject,
   common: StateCommon & Continuation,
-  context: ReadContext,
-  inherited: Timeouts,
+  context: StateContext,
 ) => Extract<State, { type: Type }>
+
+/** What the readers of states share. */
+export interface StateContext extends ReadContext {
+  /** Timeouts of the top level. */
+  readonly inherited: Timeouts
+}
 
 const MODES = ['sequential', 'parallel'] as const
 
@@ -69,7 +74,7 @@ const NORMALISERS: { readonly [Type in StateType]: StateNormaliser<Type> } = {
 }
 
 /** Writes out a state: defaults, short forms, and the timeouts it inherits from the top level (S224). */
-export function normaliseState(source: JsonObject, context: ReadContext, inherited: Timeouts): State {
+export function normaliseState(source: JsonObject, context: StateContext): State {
   const type = source['type'] as StateType
   const filter = readObject(source['stateDataFilter'])
   const common = compact<StateCommon & Continuation>({
@@ -77,13 +82,13 @@ export function normaliseState(source: JsonObject, context: ReadContext, inherit
     name: readName(source['name']) ?? '',
     stateDataFilter: compact({ input: readText(filter['input']), output: readText(filter['output']) }),
     onErrors: normaliseOnErrors(source['onErrors'], context),
-    timeouts: inheritTimeouts(readStateTimeouts(source, context), inherited, kindsOf(source, type)),
+    timeouts: inheritTimeouts(readStateTimeouts(source, context), context.inherited, kindsOf(source, type)),
     compensatedBy: readName(source['compensatedBy']),
     usedForCompensation: readFlag(source['usedForCompensation'], false),
     metadata: readObject(source['metadata']),
     ...normaliseContinuation(source, context),
   })
-  return NORMALISERS[type](source, common, context, inherited)
+  return NORMALISERS[type](source, common, context)
 }
 
 // A switch goes on by its conditions only (S051).
@@ -104,14 +109,9 @@ function readStateTimeouts(source: JsonObject, context: ReadContext): Timeouts {
   return old === undefined || timeouts.eventTimeout !== undefined ? timeouts : { ...timeouts, eventTimeout: old }
 }
 
-function normaliseParallel(
-  source: JsonObject,
-  common: StateCommon & Continuation,
-  context: ReadContext,
-  inherited: Timeouts,
-): ParallelState {
+function normaliseParallel(source: JsonObject, common: StateCommon & Continuation, context: StateContext): ParallelState {
   // Branches inherit from the state, and the state from the top level (S225); action timeouts skip the state, which has none (S068).
-  const fromState = { ...inherited, ...common.timeouts }
+  const fromState = { ...context.inherited, ...common.timeouts }
   const choice = readObject(source['metadata'])['branchData'] ?? source['branchData']
   return compact<ParallelState>({
     ...common,

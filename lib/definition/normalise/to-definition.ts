@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../common/index.ts'
+import type { JsonObject } from '../../common/index.ts'
 import type { Definition } from '../types.ts'
 import { normaliseWorkflowExecTimeout } from './continuation.ts'
 import {
@@ -32,8 +32,8 @@ export function toDefinition(document: JsonObject, options: NormaliseOptions): D
   const constants = readObject(document['constants'])
   const context: ReadContext = { constants, profile: profileOf(document, options), branchData: options.branchData ?? 'shared' }
   const timeouts = readObject(document['timeouts'])
-  const inherited = readTimeouts(timeouts, context)
-  const states = readObjects(document['states']).map((state) => normaliseState(state, context, inherited))
+  const stateContext = { ...context, inherited: readTimeouts(timeouts, context) }
+  const states = readObjects(document['states']).map((state) => normaliseState(state, stateContext))
   const key = readName(document['key'])
   const list = (name: string): readonly JsonObject[] => readObjects(document[name])
   return compact<Definition>({
@@ -57,15 +57,10 @@ export function toDefinition(document: JsonObject, options: NormaliseOptions): D
     events: list('events').map(normaliseEvent),
     errors: list('errors').map(normaliseError),
     retries: list('retries').map((retry) => normaliseRetry(retry, context)),
-    auth: authOf(document).map(normaliseAuth),
+    auth: list('auth').map(normaliseAuth),
     timeouts: compact({ workflowExecTimeout: normaliseWorkflowExecTimeout(timeouts['workflowExecTimeout'], context) }),
     states,
     extensions: list('extensions'),
     metadata: readObject(document['metadata']),
   })
-}
-
-// One auth definition without a list around it occurs.
-function authOf(document: JsonObject): readonly JsonObject[] {
-  return isJsonObject(document['auth']) ? [document['auth']] : readObjects(document['auth'])
 }

@@ -21,13 +21,13 @@ export interface ObjectTolerances {
 export interface Builder {
   readonly mode: Mode
   /** The strict schema, or the tolerant one, under the name of a tolerance. */
-  tolerate(tolerance: string, strict: Schema, tolerant: Schema): Schema
+  readonly tolerate: (tolerance: string, strict: Schema, tolerant: Schema) => Schema
   /** An object without further properties. */
-  object(properties: Readonly<Record<string, Schema>>, required: readonly string[], tolerances?: ObjectTolerances): Schema
+  readonly object: (properties: Readonly<Record<string, Schema>>, required: readonly string[], tolerances?: ObjectTolerances) => Schema
   /** A short form in text, or the object. */
-  textOr(object: Schema): Schema
+  readonly textOr: (object: Schema) => Schema
   /** A list; `atLeast` items, which the tolerant schema does not ask for (S016). */
-  list(items: Schema, atLeast?: number): Schema
+  readonly list: (items: Schema, atLeast?: number) => Schema
   readonly flag: Schema
 }
 

@@ -6,21 +6,24 @@ import type { SemanticScope } from './scope.ts'
 /** Checks error references and retry strategies (G19). */
 export function checkErrors(scope: SemanticScope): void {
   const { definition, document, checkName, report } = scope
-  // `*` catches all, with or without a definition of that name (A10).
-  const errors = [...definition.errors.map(({ name }) => name), '*']
+  const errors = definition.errors.map(({ name }) => name)
+  const checkError = (pointer: string, name: string): void => {
+    // `*` catches all, with or without a definition of that name (A10).
+    if (name !== '*') checkName(pointer, { kind: 'error', name }, errors)
+  }
   const retries = definition.retries.map(({ name }) => name)
   definition.states.forEach((state, index) => {
     const pointer = statePointer(index)
     state.onErrors.forEach(({ errorRefs }, position) => {
       const place = `${pointer}/onErrors/${String(position)}`
       if (errorRefs.length === 0) report(place, 'the error handler names no error', 'give it errorRef or errorRefs')
-      for (const name of errorRefs) checkName(place, 'error', name, errors)
+      for (const name of errorRefs) checkError(place, name)
     })
     for (const { action, pointer: place } of actionsOf(state, pointer)) {
-      if (action.retryRef !== undefined) checkName(`${place}/retryRef`, 'retry', action.retryRef, retries)
+      if (action.retryRef !== undefined) checkName(`${place}/retryRef`, { kind: 'retry', name: action.retryRef }, retries)
       for (const list of ['retryableErrors', 'nonRetryableErrors'] as const) {
         action[list].forEach((name, at) => {
-          checkName(`${place}/${list}/${String(at)}`, 'error', name, errors)
+          checkError(`${place}/${list}/${String(at)}`, name)
         })
       }
     }

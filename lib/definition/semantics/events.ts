@@ -45,7 +45,7 @@ export function eventUsesOf(definition: SemanticScope['definition']): readonly E
 export function checkEvents(scope: SemanticScope): void {
   const { definition, checkName, report } = scope
   const names = definition.events.map(({ name }) => name)
-  for (const { pointer, name, use } of eventUsesOf(definition)) checkName(pointer, `${use} event`, name, names)
+  for (const { pointer, name, use } of eventUsesOf(definition)) checkName(pointer, { kind: `${use} event`, name }, names)
   if (definition.profile === 'sonataflow') return
   definition.events.forEach((event, index) => {
     if (event.kind === 'consumed' && event.source === undefined) {

@@ -49,7 +49,7 @@ export function checkRunBefore({ definition, checkName, report }: SemanticScope)
   const runBefore = definition.timeouts.workflowExecTimeout?.runBefore
   if (runBefore === undefined) return
   const pointer = '/timeouts/workflowExecTimeout/runBefore'
-  checkName(pointer, 'state', runBefore, definition.states.map(({ name }) => name))
+  checkName(pointer, { kind: 'state', name: runBefore }, definition.states.map(({ name }) => name))
   const state = definition.states.find(({ name }) => name === runBefore)
   if (state === undefined) return
   const sources = definition.states.filter((other) => successorsOf(other).includes(runBefore))
@@ -64,13 +64,27 @@ export function checkRunBefore({ definition, checkName, report }: SemanticScope)
   if (!ends) report(pointer, `state ${runBefore} reaches no end`, 'add "end": true (S230)')
 }
 
+/** No transition crosses the border between the flow and compensation. */
+function checkCompensationBorder({ definition, report }: Pick<SemanticScope, 'definition' | 'report'>, state: State, pointer: string): void {
+  for (const { pointer: place, holder, continuation: { transition } } of continuationsOf(state, pointer)) {
+    const target = definition.states.find(({ name }) => name === transition?.nextState)
+    if (target === undefined || target.usedForCompensation === state.usedForCompensation) continue
+    if (!state.usedForCompensation) {
+      report(`${place}/transition`, `transition to compensation state ${target.name}`, 'compensation states have no incoming transitions; name it in compensatedBy (S240)')
+    } else if (holder !== 'error' || definition.profile === 'spec') {
+      // SonataFlow lets the handler of a failed compensation be any state.
+      report(`${place}/transition`, `a compensation state leads to ${target.name}, which is none`, 'lead only to states used for compensation (S240)')
+    }
+  }
+}
+
 /** Checks compensation states (S240). */
 export function checkCompensation({ definition, checkName, report }: SemanticScope): void {
   const states = new Map(definition.states.map((state) => [state.name, state]))
   definition.states.forEach((state, index) => {
     const pointer = statePointer(index)
     if (state.compensatedBy !== undefined) {
-      checkName(`${pointer}/compensatedBy`, 'state', state.compensatedBy, [...states.keys()])
+      checkName(`${pointer}/compensatedBy`, { kind: 'state', name: state.compensatedBy }, [...states.keys()])
       const target = states.get(state.compensatedBy)
       if (target !== undefined && !target.usedForCompensation) {
         const hint = target.type === 'event' ? 'an event state cannot compensate (S240)' : 'add "usedForCompensation": true to it (S240)'
@@ -78,14 +92,7 @@ export function checkCompensation({ definition, checkName, report }: SemanticSco
       }
       if (state.usedForCompensation) report(`${pointer}/compensatedBy`, 'a compensation state is compensated itself', 'remove compensatedBy (S240)')
     }
-    for (const { pointer: place, holder, continuation: { transition } } of continuationsOf(state, pointer)) {
-      const target = transition === undefined ? undefined : states.get(transition.nextState)
-      if (target === undefined || target.usedForCompensation === state.usedForCompensation) continue
-      // SonataFlow lets the handler of a failed compensation be any state.
-      if (state.usedForCompensation && holder === 'error' && definition.profile === 'sonataflow') continue
-      if (state.usedForCompensation) report(`${place}/transition`, `a compensation state leads to ${target.name}, which is none`, 'lead only to states used for compensation (S240)')
-      else report(`${place}/transition`, `transition to compensation state ${target.name}`, 'compensation states have no incoming transitions; name it in compensatedBy (S240)')
-    }
+    checkCompensationBorder({ definition, report }, state, pointer)
     if (state.usedForCompensation && definition.start.stateName === state.name) report(pointer, 'the start state is used for compensation', 'start with another state (S240)')
   })
 }

@@ -20,7 +20,7 @@ export function checkFunctions(scope: SemanticScope): void {
   const authNames = definition.auth.map(({ name }) => name)
   definition.functions.forEach((definedFunction, index) => {
     const pointer = toPointer(['functions', index])
-    if (definedFunction.authRef !== undefined) checkName(`${pointer}/authRef`, 'auth', definedFunction.authRef, authNames)
+    if (definedFunction.authRef !== undefined) checkName(`${pointer}/authRef`, { kind: 'auth', name: definedFunction.authRef }, authNames)
     const { form, example } = OPERATIONS[definedFunction.type]
     if (definedFunction.operation !== '' && !form.test(definedFunction.operation.trim())) {
       report(`${pointer}/operation`, `${definedFunction.operation} is no operation of a function of type ${definedFunction.type}`, `write it like ${example}`)
@@ -39,7 +39,7 @@ function checkCalls({ definition, checkName, report }: SemanticScope): void {
       const { functionRef } = action
       if (functionRef === undefined) continue
       const called = functions.get(functionRef.refName)
-      checkName(`${pointer}/functionRef`, 'function', functionRef.refName, [...functions.keys()])
+      checkName(`${pointer}/functionRef`, { kind: 'function', name: functionRef.refName }, [...functions.keys()])
       if (called?.type === 'graphql' && (functionRef.arguments === undefined || functionRef.selectionSet === undefined)) {
         report(`${pointer}/functionRef`, `function ${called.name} is called without arguments or selectionSet`, 'a graphql call needs both (S121)')
       }

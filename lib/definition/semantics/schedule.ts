@@ -1,31 +1,35 @@
-import { isJsonObject, parseDuration, toPointer, type JsonObject } from '../../common/index.ts'
+import { isJsonObject, parseDuration } from '../../common/index.ts'
 import { readDuration } from '../duration.ts'
+import { durationsOf } from '../durations-of.ts'
+import type { Schedule } from '../types.ts'
 import type { SemanticScope } from './scope.ts'
 
 /** Checks the schedule of the start, and durations that constants hold (G22, S178). */
 export function checkTimes(scope: SemanticScope): void {
   checkSchedule(scope)
-  checkConstantDurations(scope, scope.document, [])
+  checkConstantDurations(scope)
 }
 
 function checkSchedule({ definition, document, report }: SemanticScope): void {
   const { schedule } = definition.start
   if (schedule === undefined) return
+  const { interval, cron, timezone } = schedule
   const raw = isJsonObject(document['start']) ? document['start']['schedule'] : undefined
   const inner = (name: string): string => isJsonObject(raw) ? `/start/schedule/${name}` : '/start/schedule'
-  const both = schedule.interval !== undefined && schedule.cron !== undefined
-  if (both || (schedule.interval === undefined && schedule.cron === undefined)) {
-    report('/start/schedule', both ? 'interval and cron exclude each other' : 'the schedule has neither interval nor cron', 'give it one of the two (S255)')
+  if (interval !== undefined && cron !== undefined) report('/start/schedule', 'interval and cron exclude each other', 'keep one of the two (S255)')
+  if (interval === undefined && cron === undefined) report('/start/schedule', 'the schedule has neither interval nor cron', 'give it one of the two (S255)')
+  if (interval !== undefined && !isInterval(interval)) {
+    report(inner('interval'), `${interval} is no repeating interval`, 'write R/PT2H, R/<start>/PT2H or R/PT2H/<end> with ISO 8601 date-times (S256)')
   }
-  if (schedule.interval !== undefined && !isInterval(schedule.interval)) {
-    report(inner('interval'), `${schedule.interval} is no repeating interval`, 'write R/PT2H, R/<start>/PT2H or R/PT2H/<end> with ISO 8601 date-times (S256)')
+  if (cron !== undefined) checkCron(cron, inner('cron'), report)
+  if (!isTimezone(timezone)) report(inner('timezone'), `${timezone} is no time zone`, 'write a name of the tz database such as Europe/Prague (S262)')
+}
+
+function checkCron({ expression, validUntil }: NonNullable<Schedule['cron']>, pointer: string, report: SemanticScope['report']): void {
+  if (!isCron(expression)) report(pointer, `${expression} is no cron expression`, 'write five fields, or six with seconds first: "0 0/15 * * * ?" (S260)')
+  if (validUntil !== undefined && Number.isNaN(Date.parse(validUntil))) {
+    report(`${pointer}/validUntil`, `${validUntil} is no date-time`, 'write 2030-01-01T00:00:00Z (S261)')
   }
-  if (schedule.cron !== undefined) {
-    const { expression, validUntil } = schedule.cron
-    if (!isCron(expression)) report(inner('cron'), `${expression} is no cron expression`, 'write five fields, or six with seconds first: "0 0/15 * * * ?" (S260)')
-    if (validUntil !== undefined && Number.isNaN(Date.parse(validUntil))) report(inner('cron/validUntil'), `${validUntil} is no date-time`, 'write 2030-01-01T00:00:00Z (S261)')
-  }
-  if (!isTimezone(schedule.timezone)) report(inner('timezone'), `${schedule.timezone} is no time zone`, 'write a name of the tz database such as Europe/Prague (S262)')
 }
 
 function isInterval(text: string): boolean {
@@ -51,20 +55,11 @@ function isTimezone(name: string): boolean {
   }
 }
 
-const DURATIONS = new Set([
-  'duration', 'before', 'after', 'delay', 'maxDelay', 'increment', 'resultEventTimeout', 'single', 'total',
-  'workflowExecTimeout', 'stateExecTimeout', 'actionExecTimeout', 'branchExecTimeout', 'eventTimeout',
-])
-const DATA = new Set(['data', 'arguments', 'constants', 'metadata', 'extensions', 'dataInputSchema', 'dataOutputSchema', 'contextAttributes'])
-
 /** A duration that names a constant needs one that holds a duration. */
-function checkConstantDurations(scope: SemanticScope, value: unknown, path: readonly (string | number)[]): void {
-  if (typeof value !== 'object' || value === null) return
-  for (const [key, child] of Object.entries(value as JsonObject)) {
-    if (DATA.has(key)) continue
-    if (DURATIONS.has(key) && typeof child === 'string' && child.includes('$CONST') && readDuration(child, scope.definition.constants) === undefined) {
-      scope.report(toPointer([...path, key]), `${child} is no constant that holds a duration`, 'add it to constants, e.g. "PT30S"')
+function checkConstantDurations({ definition, document, report }: SemanticScope): void {
+  for (const { pointer, text } of durationsOf(document)) {
+    if (text.includes('$CONST') && readDuration(text, definition.constants) === undefined) {
+      report(pointer, `${text} is no constant that holds a duration`, 'add it to constants, e.g. "PT30S"')
     }
-    checkConstantDurations(scope, child, [...path, key])
   }
 }

@@ -8,17 +8,23 @@ export interface SemanticFinding extends Violation {
   readonly unsupported?: boolean
 }
 
+/** A name that refers to something, with what it should be. */
+export interface Reference {
+  readonly kind: 'function' | 'auth' | 'consumed event' | 'produced event' | 'error' | 'retry' | 'state'
+  readonly name: string
+}
+
 /** What the checks of one definition share. */
 export interface SemanticScope {
   readonly definition: Definition
   /** The document that the definition was made from. */
   readonly document: JsonObject
   /** Reports a fault. */
-  report(pointer: string, message: string, hint?: string): void
+  readonly report: (pointer: string, message: string, hint?: string) => void
   /** Reports something that the runtime does not support. */
-  reportUnsupported(pointer: string, message: string, hint: string): void
+  readonly reportUnsupported: (pointer: string, message: string, hint: string) => void
   /** Reports a name that is not among the known ones, with the nearest of them. */
-  checkName(pointer: string, kind: string, name: string, known: readonly string[]): void
+  readonly checkName: (pointer: string, reference: Reference, known: readonly string[]) => void
 }
 
 const LISTS: Readonly<Record<string, string>> = { function: 'functions', event: 'events', error: 'errors', retry: 'retries', auth: 'auth' }
@@ -35,7 +41,7 @@ export function createScope(definition: Definition, document: JsonObject, findin
     reportUnsupported(pointer, message, hint) {
       findings.push({ pointer, message, hint, unsupported: true })
     },
-    checkName(pointer, kind, name, known) {
+    checkName(pointer, { kind, name }, known) {
       const list = LISTS[kind.split(' ').at(-1) ?? '']
       // A list whose reference could not be read is told once, not for each name.
       if (name === '' || known.includes(name) || (list !== undefined && typeof document[list] === 'string')) return

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../../common/index.ts'
-import type { Definition, ForEachState, ParallelState, State, SwitchState } from '../types.ts'
+import { atPointer, isJsonObject, type JsonObject } from '../../common/index.ts'
+import type { Definition, ForEachState, ParallelState, State } from '../types.ts'
 import { actionsOf, statePointer } from '../walk.ts'
 import type { SemanticScope } from './scope.ts'
 
@@ -7,38 +7,33 @@ import type { SemanticScope } from './scope.ts'
 export function checkStates(scope: SemanticScope): void {
   scope.definition.states.forEach((state, index) => {
     const pointer = statePointer(index)
-    if (state.type === 'switch') checkSwitch(scope, state, pointer)
     if (state.type === 'parallel') checkParallel(scope, state, pointer)
     if (state.type === 'foreach') checkForEach(scope, state, pointer)
-    checkRawState(scope, state, pointer, index)
+    checkWritten(scope, state, pointer)
     checkActions(scope, state, pointer)
   })
 }
 
-function checkSwitch({ report }: SemanticScope, state: SwitchState, pointer: string): void {
-  const { dataConditions, eventConditions } = state
-  if (dataConditions.length > 0 && eventConditions.length > 0) {
-    report(pointer, 'dataConditions and eventConditions exclude each other', 'split the state in two (S043)')
-  }
-}
-
-function checkRawState({ document, definition, report }: SemanticScope, state: State, pointer: string, index: number): void {
-  const raw = (document['states'] as readonly JsonObject[])[index] ?? {}
-  if (state.type === 'switch') {
-    if (raw['dataConditions'] === undefined && raw['eventConditions'] === undefined) report(pointer, 'the switch has no conditions', 'give it dataConditions or eventConditions (S043)')
-    if (isJsonObject(raw) && Array.isArray(raw['dataConditions']) && Array.isArray(raw['eventConditions']) && state.dataConditions.length * state.eventConditions.length === 0) {
-      report(pointer, 'dataConditions and eventConditions exclude each other', 'keep the one that is used (S043)')
-    }
-  }
-  if (raw['eventTimeout'] !== undefined && definition.profile === 'spec') {
+/** What is told by the document as written only: normalising has no place for it. */
+function checkWritten({ document, definition, report }: SemanticScope, state: State, pointer: string): void {
+  const written = atPointer(document, pointer) as JsonObject
+  if (written['eventTimeout'] !== undefined && definition.profile === 'spec') {
     report(`${pointer}/eventTimeout`, 'additional property eventTimeout', 'it moved to timeouts.eventTimeout; the profile sonataflow takes the old place too (S050)')
   }
   if (state.type === 'inject' && definition.profile === 'spec' && !isJsonObject(state.data)) {
     report(`${pointer}/data`, 'the data to inject is no object', 'write an object (S070); the profile sonataflow takes any value')
   }
-  const { timeouts } = raw
+  const { timeouts } = written
   if (isJsonObject(timeouts) && timeouts['workflowExecTimeout'] !== undefined) {
     report(`${pointer}/timeouts/workflowExecTimeout`, 'a workflow timeout stands in a state', 'move it to the top-level timeouts (S231)')
+  }
+  if (state.type !== 'switch') return
+  const { dataConditions, eventConditions } = written
+  if (dataConditions !== undefined && eventConditions !== undefined) {
+    report(pointer, 'dataConditions and eventConditions exclude each other', 'keep one of them, or split the state in two (S043)')
+  }
+  if (dataConditions === undefined && eventConditions === undefined) {
+    report(pointer, 'the switch has no conditions', 'give it dataConditions or eventConditions (S043)')
   }
 }
 
