@@ -50,6 +50,8 @@ export interface FunctionResult {
 
 /** A function of a definition, compiled at load and ready to be called. */
 export interface Invoker {
+  /** True when an action must name arguments for it (`sysout`): checked at load against each `functionRef`. */
+  readonly needsArguments?: boolean
   /**
    * Calls the function. May answer at once (a plain value) or later (a promise).
    *

@@ -1,0 +1,86 @@
+import type { Authorization } from '../auth/index.ts'
+import type { Json } from '../common/index.ts'
+import { DefinitionError, FunctionError } from '../errors/index.ts'
+import type { FunctionDefinition } from '../definition/index.ts'
+import type { FunctionCompilerOptions, FunctionSource } from './compile-options.ts'
+import { describeFunction } from './compile-options.ts'
+import { MAX_DOCUMENT_SIZE } from './documents/parse.ts'
+import type { RemoteReader } from './documents/read.ts'
+import type { FunctionCompiler, Invoker } from './invoker.ts'
+import { compileCustom } from './kinds/custom.ts'
+import { contextWithoutCall, type RemoteParts } from './kinds/parts.ts'
+import { compileRest } from './kinds/rest.ts'
+import { createOpenApiLibrary } from './openapi/library.ts'
+
+type Kind = (source: FunctionSource, parts: RemoteParts) => Invoker | Promise<Invoker>
+
+const KINDS = {
+  custom: compileCustom,
+  rest: compileRest,
+  expression: (source) => {
+    throw new DefinitionError({
+      code: 'DEFINITION_UNSUPPORTED',
+      message: `${describeFunction(source)} is an expression function, which has no invoker: instances evaluate it themselves`,
+    })
+  },
+} as const satisfies Partial<Record<FunctionDefinition['type'], Kind>>
+
+/** Creates the compiler of functions; one for a process, closed with it. */
+export function createFunctionCompiler(options: FunctionCompilerOptions): FunctionCompiler {
+  const parts = createParts(options)
+  return {
+    async compile(definition, scope) {
+      return await KINDS[definition.type as keyof typeof KINDS]({ definition, scope, options }, parts)
+    },
+    async close() {
+      await Promise.resolve()
+    },
+  }
+}
+
+function createParts(options: FunctionCompilerOptions): RemoteParts {
+  const { settings, httpClients, authorizer } = options
+  const readRemote: RemoteReader = async (uri) => {
+    const answer = await httpClients.general.request({ method: 'GET', url: uri, maxResponseSize: MAX_DOCUMENT_SIZE, purpose: 'document' })
+    if (answer.status !== 200) {
+      throw new FunctionError({ code: 'REST_STATUS', message: `The document was answered with status ${String(answer.status)}`, status: answer.status })
+    }
+    return new TextDecoder('utf-8', { fatal: true }).decode(answer.body)
+  }
+  const authorizations = new Map<string, Authorization>()
+  return {
+    library: createOpenApiLibrary(readRemote),
+    httpClients,
+    authorizer,
+    readRemote,
+    remote: {
+      clock: options.clock,
+      kogito: settings.boolean('sonatina.headers.kogito', false),
+      forward: settings.list('sonatina.headers.forward', []).map((name) => name.toLowerCase()),
+    },
+    configKeySeparator: settings.text('sonatina.rest-client.config-key.separator', '.'),
+    documentKeys: new Map(),
+    authorizationOf: (source) => authorizationOf(source, options, authorizations),
+  }
+}
+
+/** One object for each `auth` definition of a workflow, so that its functions share tokens. */
+function authorizationOf(source: FunctionSource, { authorizer }: FunctionCompilerOptions, made: Map<string, Authorization>): Authorization | undefined {
+  const { definition, scope } = source
+  if (definition.authRef === undefined) return undefined
+  const auth = scope.auth.find((candidate) => candidate.name === definition.authRef)
+  if (auth === undefined) {
+    throw new DefinitionError({
+      code: 'DEFINITION_INVALID',
+      message: `${describeFunction(source)} names the auth definition "${definition.authRef}", which does not exist`,
+    })
+  }
+  const key = `${scope.base} ${auth.name} ${JSON.stringify(auth.properties)}`
+  const known = made.get(key)
+  if (known !== undefined) return known
+  const context = contextWithoutCall(source)
+  const authorization = authorizer.compileDefinition(auth, (text) => scope.evaluate(text, {} as Json, context))
+  made.set(key, authorization)
+  return authorization
+}
+

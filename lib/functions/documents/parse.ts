@@ -1,0 +1,65 @@
+import { parseDocument } from 'yaml'
+import { isJsonObject, type Json, type JsonObject } from '../../common/index.ts'
+import { DefinitionError } from '../../errors/index.ts'
+
+/** Longest document that is read, bytes. */
+export const MAX_DOCUMENT_SIZE = 10 * 1024 * 1024
+const MAX_NESTING = 200
+// One alias that stands for many nodes, repeated, is how a small file becomes gigabytes.
+const MAX_ALIASES = 100
+
+/**
+ * Parses a JSON or YAML 1.2 document; the content decides, not the file name.
+ *
+ * @throws {@link DefinitionError} `DEFINITION_INVALID` with document, line and reason
+ */
+export function parseDocumentText(text: string, name: string): JsonObject {
+  const value = /^\s*\{/.test(text) ? parseJsonOrYaml(text, name) : parseYaml(text, name)
+  if (!isJsonObject(value)) throw invalid(name, 'is not an object at the top')
+  assertNesting(value, name)
+  return value
+}
+
+function parseJsonOrYaml(text: string, name: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    // A flow mapping of YAML begins with a brace too.
+    return parseYaml(text, name)
+  }
+}
+
+function parseYaml(text: string, name: string): Json {
+  const document = parseDocument(text, { version: '1.2', prettyErrors: true })
+  const [fault] = document.errors
+  if (fault !== undefined) {
+    const [position] = fault.linePos ?? []
+    throw invalid(name, `${position === undefined ? '' : `line ${String(position.line)}, column ${String(position.col)}: `}${firstLine(fault.message)}`)
+  }
+  try {
+    return document.toJS({ maxAliasCount: MAX_ALIASES }) as Json
+  } catch (error) {
+    throw invalid(name, error instanceof Error ? error.message : 'cannot be read', error)
+  }
+}
+
+function assertNesting(value: Json, name: string): void {
+  let level: Json[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_NESTING) throw invalid(name, `is nested deeper than ${String(MAX_NESTING)} levels`)
+    const next: Json[] = []
+    for (const item of level) {
+      if (typeof item !== 'object' || item === null) continue
+      for (const child of Object.values(item)) if (typeof child === 'object' && child !== null) next.push(child as Json)
+    }
+    level = next
+  }
+}
+
+function firstLine(message: string): string {
+  return (message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, '')
+}
+
+function invalid(name: string, reason: string, cause?: unknown): DefinitionError {
+  return new DefinitionError({ code: 'DEFINITION_INVALID', message: `Document "${name}": ${reason}`, ...(cause !== undefined && { cause }) })
+}

@@ -1,0 +1,124 @@
+import { getOwn, isJsonObject, type Json } from '../../common/index.ts'
+import { FunctionError } from '../../errors/index.ts'
+import type { MaybePromise } from '../../expressions/index.ts'
+import { andThen, describeFunction, malformed, unavailable, type FunctionSource } from '../compile-options.ts'
+import { freezeData, toJson } from '../host-data.ts'
+import type { CallContext, Invoker } from '../invoker.ts'
+import { nearest } from '../nearest.ts'
+
+/** What a host method is told besides its arguments; always the last parameter. */
+export type HostContext = CallContext
+
+/**
+ * Names of positional parameters by method, as a host class may declare them in a property `parameters`, static or not:
+ * `static parameters = { add: ['augend', 'addend'] }` calls `add(augend, addend, context)`.
+ */
+export type HostParameters = Readonly<Record<string, readonly string[]>>
+
+type Method = (...values: readonly unknown[]) => unknown
+
+/** `service:<class>::<method>`, the class also in Java's way: `java:org.acme.Helper`. */
+const OPERATION = /^(?:(?:java|typescript|javascript|ts|js):)?([^:]+(?::[^:]+)*)::([^:]+)$/
+
+/**
+ * Compiles `service:<class>::<method>` (S125): a call of a method of a host class, by its full name or the last segment of it.
+ *
+ * - without arguments the method gets the data of the action: `method(data, context)`
+ * - named arguments come as one object: `method({ a, b }, context)`, or one by one where the class declares their names
+ *   ({@link HostParameters}): `method(a, b, context)`
+ * - arguments that are a list or a single value come as they are: `method(value, context)`
+ *
+ * The method may be asynchronous. What it gets is frozen; what it gives becomes JSON and is merged; what it throws is the error of the
+ * action, matched by class name, ancestors, `code` and message (decisions.md 16).
+ *
+ * @throws {@link DefinitionError} `DEFINITION_INVALID` for an operation without class or method
+ */
+export function compileService(operation: string, source: FunctionSource): Invoker {
+  const match = OPERATION.exec(operation)
+  const className = match?.[1]
+  const methodName = match?.[2]
+  if (className === undefined || methodName === undefined) throw malformed(source, '"service:<class>::<method>"')
+  const { hostClasses } = source.options
+  const host = hostClasses.get(className) ?? hostClasses.get(simpleName(className))
+  if (host === undefined) {
+    const known = [...hostClasses.keys()]
+    return unavailable(source, `no host class "${className}" is registered; ` + (known.length === 0
+      ? 'none are: name their modules in sonatina.host-classes or register them in code'
+      : `nearest: ${nearest(simpleName(className), known).join(', ')}`))
+  }
+  const method = methodOf(host, methodName)
+  if (method === undefined) {
+    return unavailable(source, `host class "${className}" has no method "${methodName}"; nearest: ${nearest(methodName, methodNames(host)).join(', ')}`)
+  }
+  return createInvoker(host, method, parameterNames(host, methodName), describeFunction(source))
+}
+
+function createInvoker(host: object, method: Method, names: readonly string[] | undefined, callee: string): Invoker {
+  const call = (values: readonly unknown[]): MaybePromise<unknown> => method.apply(host, [...values]) as MaybePromise<unknown>
+  return {
+    invoke(request) {
+      const context = contextOf(request.context)
+      const given = request.arguments
+      const result = given !== undefined && names !== undefined && isJsonObject(given)
+        ? call([...positional(given, names, callee), context])
+        : call([freezeData(given ?? request.data), context])
+      // Thenables of other libraries count as promises too.
+      if (isThenable(result)) return Promise.resolve(result).then((value) => ({ output: toJson(value, callee) }))
+      return andThen(result, (value) => ({ output: toJson(value, callee) }))
+    },
+  }
+}
+
+/** The host gets a context of its own: the headers are shared by all calls of the instance. */
+function contextOf(context: CallContext): HostContext {
+  Object.freeze(context.headers)
+  return { ...context }
+}
+
+function positional(given: Readonly<Record<string, Json>>, names: readonly string[], callee: string): unknown[] {
+  const unknown = Object.keys(given).filter((name) => !names.includes(name))
+  if (unknown.length > 0) {
+    throw new FunctionError({
+      code: 'FUNCTION_ARGUMENT_INVALID',
+      message: `${callee} does not know the arguments ${unknown.map((name) => `"${name}"`).join(', ')}; its parameters are ${names.join(', ')}`,
+    })
+  }
+  return names.map((name) => {
+    const value = getOwn(given, name) as Json | undefined
+    return value === undefined ? undefined : freezeData(value)
+  })
+}
+
+function methodOf(host: object, name: string): Method | undefined {
+  if (!methodNames(host).includes(name)) return undefined
+  const method = (host as Record<string, unknown>)[name]
+  return typeof method === 'function' ? method as Method : undefined
+}
+
+/** Methods of the object and its classes; never those every object has: `constructor`, `toString`. */
+function methodNames(host: object): string[] {
+  const names = new Set<string>()
+  for (let level: object | null = host; level !== null && level !== Object.prototype && level !== Function.prototype; level = Object.getPrototypeOf(level) as object | null) {
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(level))) {
+      if (name !== 'constructor' && typeof value === 'function') names.add(name)
+    }
+  }
+  return [...names]
+}
+
+function parameterNames(host: object, method: string): readonly string[] | undefined {
+  const own = (host as { readonly parameters?: unknown }).parameters
+  const declared = own ?? (host.constructor as { readonly parameters?: unknown }).parameters
+  if (typeof declared !== 'object' || declared === null) return undefined
+  const names = getOwn(declared, method)
+  return Array.isArray(names) && names.every((name) => typeof name === 'string') ? names : undefined
+}
+
+function simpleName(className: string): string {
+  return className.split(/[.$:]/).at(-1) ?? className
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+

@@ -1,0 +1,84 @@
+import { isJsonObject, type Json, type JsonObject } from '../../common/index.ts'
+import { DefinitionError } from '../../errors/index.ts'
+import type { BodyModel, PropertyEncoding } from './model.ts'
+
+/** Media types that can be written, in order of preference. */
+const KINDS: readonly (readonly [BodyModel['kind'], RegExp])[] = [
+  ['json', /^application\/json$|\+json$|^\*\/\*$|^application\/\*$/],
+  ['text', /^text\/(?!xml)/],
+  ['form', /^application\/x-www-form-urlencoded$/],
+  ['multipart', /^multipart\/form-data$/],
+  ['octets', /^application\/octet-stream$/],
+]
+
+/**
+ * Chooses the media type of a `requestBody`: the first that can be written in the order JSON, text, form, multipart, octets.
+ *
+ * @throws {@link DefinitionError} `DEFINITION_UNSUPPORTED` when there are only others, XML for one
+ */
+export function compileBodyModel(requestBody: Json | undefined, where: string): BodyModel | undefined {
+  if (!isJsonObject(requestBody)) return undefined
+  const required = requestBody['required'] === true
+  const content = isJsonObject(requestBody['content']) ? requestBody['content'] : {}
+  const mediaTypes = Object.keys(content)
+  if (mediaTypes.length === 0) return { kind: 'json', mediaType: 'application/json', required, schema: true, encoding: {} }
+  for (const [kind, pattern] of KINDS) {
+    const mediaType = mediaTypes.find((candidate) => pattern.test(essence(candidate)))
+    if (mediaType === undefined) continue
+    const declared = isJsonObject(content[mediaType]) ? content[mediaType] : {}
+    return {
+      kind,
+      mediaType: mediaType.includes('*') ? 'application/json' : mediaType,
+      required,
+      schema: isJsonObject(declared['schema']) ? declared['schema'] : true,
+      encoding: encodings(declared['encoding']),
+    }
+  }
+  throw new DefinitionError({
+    code: 'DEFINITION_UNSUPPORTED',
+    message: `${where} takes a body only as ${mediaTypes.join(', ')}; give the document one of application/json, text/*, ` +
+      'application/x-www-form-urlencoded, multipart/form-data, application/octet-stream',
+  })
+}
+
+/** Gives the body that the `formData` parameters of Swagger 2.0 make up. */
+export function formBodyModel(parameters: readonly JsonObject[], consumes: readonly string[]): BodyModel {
+  const hasFile = parameters.some((parameter) => parameter['type'] === 'file')
+  const form = consumes.find((mediaType) => /^(multipart\/form-data|application\/x-www-form-urlencoded)$/.test(essence(mediaType)))
+  const mediaType = hasFile ? 'multipart/form-data' : form ?? 'application/x-www-form-urlencoded'
+  const properties = Object.fromEntries(parameters.map((parameter) => [String(parameter['name']), parameter]))
+  return {
+    kind: essence(mediaType) === 'multipart/form-data' ? 'multipart' : 'form',
+    mediaType,
+    // Each required field is checked as a parameter.
+    required: false,
+    schema: { type: 'object', properties },
+    encoding: Object.fromEntries(parameters.map((parameter) => [String(parameter['name']), collectionEncoding(parameter)])),
+  }
+}
+
+function collectionEncoding(parameter: JsonObject): PropertyEncoding {
+  switch (parameter['collectionFormat']) {
+    case 'multi': return { style: 'form', explode: true }
+    case 'ssv': return { style: 'spaceDelimited', explode: false }
+    case 'pipes': return { style: 'pipeDelimited', explode: false }
+    default: return { style: 'form', explode: false }
+  }
+}
+
+function encodings(declared: Json | undefined): Record<string, PropertyEncoding> {
+  if (!isJsonObject(declared)) return {}
+  return Object.fromEntries(Object.entries(declared).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1])).map(([name, encoding]) => {
+    const { contentType, style, explode, allowReserved } = encoding as Record<string, unknown>
+    return [name, {
+      ...(typeof contentType === 'string' && { contentType }),
+      ...(typeof style === 'string' && { style }),
+      ...(typeof explode === 'boolean' && { explode }),
+      ...(typeof allowReserved === 'boolean' && { allowReserved }),
+    }]
+  }))
+}
+
+function essence(mediaType: string): string {
+  return (mediaType.split(';')[0] ?? '').trim().toLowerCase()
+}

@@ -1,0 +1,262 @@
+import { getOwn, isJsonObject, setOwn, type Json } from '../../common/index.ts'
+import { argumentError, assertHeaderValue, assertPathValue, compileValueCheck, type ValueCheck } from './arguments.ts'
+import { compileBodyWriter } from './body.ts'
+import { encodeCookieValue } from './encode.ts'
+import type { BodyModel, OperationModel, ParameterModel } from './model.ts'
+import {
+  compileCookieWriter,
+  compileHeaderWriter,
+  compilePairWriter,
+  compilePathWriter,
+  type PairWriter,
+  type ValueWriter,
+} from './serialise.ts'
+
+/** A request without address, security and runtime headers. */
+export interface BuiltRequest {
+  readonly method: string
+  /** Path of the operation, percent-encoded, without query. */
+  readonly path: string
+  /** Query without `?`; may be empty. */
+  readonly query: string
+  /** Header arguments; names as in the document. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Pairs joined by `; `; may be empty. */
+  readonly cookies: string
+  readonly body?: string | Uint8Array
+  /** Media type of the body. */
+  readonly contentType?: string
+}
+
+/** Builds the requests of one operation. */
+export interface RequestBuilder {
+  /**
+   * Builds a request from the arguments of a call. Pure; builds nothing that could have been built at load.
+   *
+   * @throws {@link FunctionError} `FUNCTION_ARGUMENT_INVALID` naming parameter and place
+   */
+  build(args: Json | undefined): BuiltRequest
+}
+
+/** Options of {@link compileRequestBuilder}. */
+export interface RequestBuilderOptions {
+  /** Called with the names of arguments that the operation does not know. @default the call is refused */
+  readonly onUnknown?: (names: readonly string[]) => void
+  /** Further checks of parameter values and of the body (`sonatina.openapi.validate-arguments`); each throws. */
+  readonly validate?: {
+    readonly parameter: (parameter: ParameterModel) => ValueCheck
+    readonly body: ValueCheck
+  }
+}
+
+/** A parameter with everything that writing it needs. */
+interface Slot {
+  readonly parameter: ParameterModel
+  readonly check: ValueCheck
+  /** `<place>.<name>`: addresses one of several parameters of one name. */
+  readonly qualified: string
+}
+
+/** Pieces of a request under construction. */
+interface Draft {
+  query: string
+  headers: Record<string, string>
+  cookies: string
+  form: Record<string, unknown> | undefined
+  readonly path: (string | undefined)[]
+}
+
+const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization'])
+const EMPTY: Readonly<Record<string, Json>> = {}
+
+/** Compiles the request builder of an operation (openapi-functions.md §2 and §6). */
+export function compileRequestBuilder(operation: OperationModel, options: RequestBuilderOptions = {}): RequestBuilder {
+  const slots = operation.parameters
+    .filter((parameter) => !(parameter.in === 'header' && IGNORED_HEADERS.has(parameter.name.toLowerCase())))
+    .map((parameter) => ({ ...toSlot(operation, parameter, options), write: compileSlotWriter(operation, parameter) }))
+  const known = new Set(slots.flatMap((slot) => [slot.parameter.name, slot.qualified]))
+  for (const parameter of operation.parameters) known.add(parameter.name)
+  const path = compilePath(operation)
+  const writeBody = operation.body === undefined ? undefined : compileBodyWriter(operation.body)
+  const { body: bodyModel } = operation
+  // A whole value can be the body only where nothing else must be told from it.
+  const takesRest = bodyModel !== undefined && operation.parameters.every((parameter) => parameter.in !== 'form')
+  const takesWhole = takesRest && slots.every((slot) => !slot.parameter.required)
+
+  return {
+    build(args) {
+      const whole = args !== undefined && args !== null && !isJsonObject(args)
+      if (whole && !takesWhole) {
+        throw argumentError(operation, 'takes named arguments (an object); a single value is possible only for an operation with a body and no required parameter')
+      }
+      const named = whole ? EMPTY : args ?? EMPTY
+      const draft: Draft = { query: '', headers: {}, cookies: '', form: undefined, path: new Array<string | undefined>(path.names.length) }
+      for (const slot of slots) {
+        const given = read(named, slot)
+        if (given !== undefined && given !== null) slot.write(slot.check(given), draft)
+        else if (slot.parameter.required) {
+          throw argumentError(operation, `required ${slot.parameter.in} parameter "${slot.parameter.name}" is not given`)
+        }
+      }
+      const rest = whole ? undefined : restOf(named, known)
+      if (rest !== undefined && !takesRest) refuseUnknown(operation, Object.keys(rest), options)
+      const body = whole ? args : draft.form as Json | undefined ?? (takesRest ? chooseBody(bodyModel, rest) : undefined)
+      const request = { method: operation.method, path: path.join(draft.path), query: path.query(draft.query), headers: draft.headers, cookies: draft.cookies }
+      if (writeBody === undefined || body === undefined || body === null) {
+        if (bodyModel?.required === true) throw argumentError(operation, 'the required body is not given; name its properties in the arguments')
+        return request
+      }
+      return { ...request, ...writeBody(options.validate === undefined ? body : options.validate.body(body)) }
+    },
+  }
+}
+
+function toSlot(operation: OperationModel, parameter: ParameterModel, options: RequestBuilderOptions): Slot {
+  const check = compileValueCheck(operation, parameter)
+  const validate = options.validate?.parameter(parameter)
+  return {
+    parameter,
+    check: validate === undefined ? check : (value) => validate(check(value)),
+    qualified: `${parameter.in}.${parameter.name}`,
+  }
+}
+
+function compileSlotWriter(operation: OperationModel, parameter: ParameterModel): (value: Json, draft: Draft) => void {
+  const { name } = parameter
+  switch (parameter.in) {
+    case 'path': {
+      const write = compilePathWriter(parameter)
+      const places = pathNames(operation.path).flatMap((other, index) => other === name ? [index] : [])
+      return (value, draft) => {
+        const written = write(value)
+        assertPathValue(operation, name, value, written)
+        for (const place of places) draft.path[place] = written
+      }
+    }
+    case 'query': {
+      const write: PairWriter = compilePairWriter(parameter)
+      return (value, draft) => { draft.query = write(value, draft.query) }
+    }
+    case 'header': {
+      const write: ValueWriter = compileHeaderWriter(parameter)
+      return (value, draft) => {
+        const written = write(value)
+        assertHeaderValue(operation, `header parameter "${name}"`, written)
+        draft.headers[name] = written
+      }
+    }
+    case 'cookie': {
+      const write: ValueWriter = compileCookieWriter(parameter)
+      return (value, draft) => {
+        const pair = `${name}=${encodeCookieValue(write(value))}`
+        draft.cookies = draft.cookies === '' ? pair : `${draft.cookies}; ${pair}`
+      }
+    }
+    case 'form':
+      return (value, draft) => {
+        draft.form ??= {}
+        setOwn(draft.form, name, value)
+      }
+  }
+}
+
+/** The path of an operation, split once: literals and the values between them. */
+function compilePath(operation: OperationModel): {
+  readonly names: readonly string[]
+  readonly join: (values: readonly (string | undefined)[]) => string
+  readonly query: (written: string) => string
+} {
+  const [template = '', fixedQuery] = splitQuery(operation.path)
+  const names = pathNames(template)
+  const literals = template.split(/\{[^{}]*\}/).map(encodeLiteral)
+  const query = (written: string): string => {
+    if (fixedQuery === undefined || fixedQuery === '') return written
+    return written === '' ? fixedQuery : `${fixedQuery}&${written}`
+  }
+  if (names.length === 0) {
+    const [path = ''] = literals
+    return { names, join: () => path, query }
+  }
+  return {
+    names,
+    query,
+    join(values) {
+      let path = literals[0] ?? ''
+      for (let index = 0; index < names.length; index++) {
+        const value = values[index]
+        if (value === undefined) throw argumentError(operation, `path parameter "${String(names[index])}" is not given`)
+        path += value + (literals[index + 1] ?? '')
+      }
+      assertSegments(operation, path)
+      return path
+    },
+  }
+}
+
+/** Names in a path template, in order of first appearance of each place. */
+function pathNames(template: string): string[] {
+  return [...template.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? '')
+}
+
+function splitQuery(path: string): [string, string?] {
+  const at = path.indexOf('?')
+  return at < 0 ? [path] : [path.slice(0, at), path.slice(at + 1)]
+}
+
+/** Encodes what a document may write in a path but an address may not hold; percent-encoded text stays. */
+function encodeLiteral(literal: string): string {
+  return encodeURI(literal).replaceAll('%25', '%')
+}
+
+/** Refuses a path that a client or server would normalise to another one. */
+function assertSegments(operation: OperationModel, path: string): void {
+  if (!path.includes('.')) return
+  if (path.split('/').some((segment) => segment === '.' || segment === '..')) {
+    throw argumentError(operation, 'a path parameter makes a segment "." or "..", which would change the path')
+  }
+}
+
+function restOf(named: Readonly<Record<string, Json>>, known: ReadonlySet<string>): Record<string, Json> | undefined {
+  let rest: Record<string, Json> | undefined
+  for (const name of Object.keys(named)) {
+    if (known.has(name)) continue
+    const value = getOwn(named, name) as Json | undefined
+    if (value === undefined) continue
+    rest ??= {}
+    setOwn(rest, name, value)
+  }
+  return rest
+}
+
+/** Value of a parameter; an explicit null means "not given" and also keeps the default away, as in swagger-client. */
+function read(named: Readonly<Record<string, Json>>, { parameter, qualified }: Slot): Json | undefined {
+  const plain = getOwn(named, parameter.name) as Json | undefined
+  if (plain !== undefined) return plain
+  const addressed = getOwn(named, qualified) as Json | undefined
+  return addressed === undefined ? parameter.default : addressed
+}
+
+function chooseBody(body: BodyModel, rest: Record<string, Json> | undefined): Json | undefined {
+  if (rest === undefined) return undefined
+  const names = Object.keys(rest)
+  const [only] = names
+  return names.length === 1 && only !== undefined && wrapsBody(body, only) ? rest[only] : rest
+}
+
+/** Tells whether an argument of this name, when it is the only one left, is the body itself and not a property of it. */
+function wrapsBody(body: BodyModel, name: string): boolean {
+  if (name === body.name) return true
+  if (name !== 'body') return false
+  const properties = body.schema === true ? undefined : body.schema['properties']
+  return !(isJsonObject(properties) && Object.hasOwn(properties, 'body'))
+}
+
+function refuseUnknown(operation: OperationModel, names: readonly string[], options: RequestBuilderOptions): void {
+  if (options.onUnknown !== undefined) {
+    options.onUnknown(names)
+    return
+  }
+  const known = operation.parameters.map((parameter) => `${parameter.name} (${parameter.in})`).join(', ')
+  const list = names.map((name) => `"${name}"`).join(', ')
+  throw argumentError(operation, `does not know the arguments ${list}; it has ${known === '' ? 'no parameters' : `the parameters ${known}`} and takes nothing else`)
+}

@@ -1,0 +1,49 @@
+import { isJsonObject, toPointer, type Json, type JsonObject } from '../../common/index.ts'
+import { DefinitionError } from '../../errors/index.ts'
+import type { Bundle } from '../documents/bundle.ts'
+import type { ResolvedDocument } from './operation.ts'
+
+/**
+ * Resolves the references of a bundled document with swagger-client; cyclic schemas keep a reference (openapi-functions.md §1).
+ *
+ * swagger-client takes about 600 ms to import, so it is imported only here.
+ *
+ * @throws {@link DefinitionError} `DEFINITION_UNSUPPORTED` for another version of OpenAPI, `DEFINITION_INVALID` for a reference that
+ * does not resolve
+ */
+export async function resolveDocument(bundle: Bundle): Promise<ResolvedDocument> {
+  const { name, uri } = bundle.located
+  const version = versionOf(bundle.document, name)
+  const { default: client } = await import('swagger-client')
+  // It marks what it resolves (`$$ref`, `__originalOperationId`) and caches by address for the process: it gets a copy of its own
+  // and an address that tells nothing.
+  const result = await client.resolve({
+    spec: structuredClone(bundle.document),
+    baseDoc: `https://closure.invalid/${encodeURIComponent(name)}`,
+    http: (request) => Promise.reject(new Error(`the reference ${request.url} was not part of the closure`)),
+  })
+  const [fault] = result.errors
+  if (fault !== undefined) {
+    const pointer = toPointer(fault.fullPath ?? [])
+    throw new DefinitionError({
+      code: 'DEFINITION_INVALID',
+      message: `Document "${name}"${pointer === '' ? '' : ` at ${pointer}`}: ${fault.message ?? 'a reference does not resolve'}`,
+      violations: [{ pointer, message: fault.message ?? 'a reference does not resolve' }],
+    })
+  }
+  const document = result.spec as Json
+  if (!isJsonObject(document)) throw new DefinitionError({ code: 'DEFINITION_INVALID', message: `Document "${name}" is not an OpenAPI document` })
+  return { name, uri, version, document }
+}
+
+function versionOf(document: JsonObject, name: string): 2 | 3 {
+  const { swagger, openapi } = document as { swagger?: Json; openapi?: Json }
+  if (String(swagger) === '2.0' || swagger === 2) return 2
+  if (typeof openapi === 'string' && /^3\.[01]\.\d+/.test(openapi)) return 3
+  const found = openapi !== undefined ? `openapi: ${JSON.stringify(openapi)}` : swagger !== undefined ? `swagger: ${JSON.stringify(swagger)}` : undefined
+  throw new DefinitionError({
+    code: 'DEFINITION_UNSUPPORTED',
+    message: `Document "${name}" ${found === undefined ? 'has neither "swagger" nor "openapi" at the top' : `says ${found}`}; ` +
+      'Swagger 2.0, OpenAPI 3.0.x and 3.1.x can be read',
+  })
+}

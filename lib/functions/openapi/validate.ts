@@ -1,0 +1,70 @@
+import Ajv2020 from 'ajv/dist/2020.js'
+import AjvDraft04 from 'ajv-draft-04'
+import addFormats from 'ajv-formats'
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import type { Json, JsonObject } from '../../common/index.ts'
+import { argumentError, type ValueCheck } from './arguments.ts'
+import type { OperationModel, ParameterModel } from './model.ts'
+
+/**
+ * Compiles the checks of `sonatina.openapi.validate-arguments`: every parameter and the body against the schemas of the document.
+ *
+ * Values of parameters are compared as the document types them: a text that reads as the number or boolean asked for passes.
+ */
+export function compileArgumentValidation(operation: OperationModel, document: JsonObject): {
+  readonly parameter: (parameter: ParameterModel) => ValueCheck
+  readonly body: ValueCheck
+} {
+  const compile = createCompiler(document)
+  const validateBody = operation.body === undefined || operation.body.schema === true ? undefined : compile(operation.body.schema, false)
+  return {
+    parameter(parameter) {
+      if (parameter.schema === true) return (value) => value
+      const validate = compile(parameter.schema, true)
+      return check(operation, `${parameter.in} parameter "${parameter.name}"`, validate, true)
+    },
+    body: validateBody === undefined ? (value) => value : check(operation, 'the body', validateBody, false),
+  }
+}
+
+type Compile = (schema: JsonObject, coerce: boolean) => ValidateFunction
+
+function createCompiler(document: JsonObject): Compile {
+  const options = { strict: false, allErrors: true, validateFormats: true, logger: false } as const
+  const modern = typeof document['openapi'] === 'string' && document['openapi'].startsWith('3.1')
+  const make = (coerceTypes: boolean): Ajv2020.default | AjvDraft04.default => {
+    const ajv = modern ? new Ajv2020.default({ ...options, coerceTypes }) : new AjvDraft04.default({ ...options, coerceTypes })
+    addFormats.default(ajv as never)
+    return ajv
+  }
+  const strict = make(false)
+  const coercing = make(true)
+  // Cyclic schemas keep references into the document; here they must be relative to the schema that is compiled.
+  const shared = relative({ components: document['components'] ?? {}, definitions: document['definitions'] ?? {} }) as JsonObject
+  return (schema, coerce) => (coerce ? coercing : strict).compile({ ...shared, allOf: [relative(schema)] })
+}
+
+function relative(value: Json): Json {
+  if (Array.isArray(value)) return value.map(relative)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => {
+    if (key === '$ref' && typeof member === 'string') return [key, member.replace(/^[^#]*#/, '#')]
+    return [key, relative(member as Json)]
+  }))
+}
+
+function check(operation: OperationModel, place: string, validate: ValidateFunction, wrap: boolean): ValueCheck {
+  return (value) => {
+    // Coercion changes what it validates: it gets a holder of its own.
+    const candidate: unknown = wrap ? structuredClone(value) : value
+    if (validate(candidate)) return value
+    throw argumentError(operation, `${place} does not fit the document: ${describe(validate.errors ?? [])}`)
+  }
+}
+
+function describe(errors: readonly ErrorObject[]): string {
+  return [...new Set(errors.slice(0, 5).map((error) => {
+    const allowed = error.keyword === 'enum' ? ` (${(error.params as { allowedValues: readonly unknown[] }).allowedValues.map(String).join(', ')})` : ''
+    return `${error.instancePath === '' ? '' : `${error.instancePath} `}${error.message ?? error.keyword}${allowed}`
+  }))].join('; ')
+}

@@ -1,0 +1,137 @@
+import type { Clock, Json } from '../../common/index.ts'
+import type { Authorization, AuthorizedRequest } from '../../auth/index.ts'
+import type { HttpClient, HttpResponse } from '../../http-client/index.ts'
+import type { MaybePromise } from '../../expressions/index.ts'
+import type { CallContext, FunctionResult } from '../invoker.ts'
+import { encodeCookieValue, encodeUnreserved } from '../openapi/encode.ts'
+import { readAnswer, type RemoteAnswer } from './answer.ts'
+import { joinTarget, type Root } from './root.ts'
+import { addRuntimeHeaders } from './runtime-headers.ts'
+
+/** What is equal for all remote calls of a compiler. */
+export interface RemoteOptions {
+  readonly clock: Clock
+  /** `sonatina.headers.kogito`. */
+  readonly kogito: boolean
+  /** `sonatina.headers.forward`, names in lower case. */
+  readonly forward: readonly string[]
+}
+
+/** A call that is ready but for credentials and runtime headers. */
+export interface RemoteCall {
+  readonly client: HttpClient
+  readonly method: string
+  readonly root: Root
+  /** Encoded path of the operation. */
+  readonly path: string
+  /** Encoded query without `?`. */
+  readonly query: string
+  /** Header arguments and those of the kind; names in any case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly cookies?: string
+  readonly body?: string | Uint8Array | undefined
+  readonly authorization?: Authorization | undefined
+  readonly context: CallContext
+  /** How the callee is named in messages. */
+  readonly callee: string
+  readonly details?: Readonly<Record<string, Json>>
+  readonly failOnStatus?: boolean
+  /** Milliseconds for the whole call; overrides that of the client. */
+  readonly timeout?: number | undefined
+}
+
+/**
+ * Sends a call and reads its answer: runtime headers, `Idempotency-Key`, credentials, one renewal after 401
+ * (openapi-functions.md §4, §5; configuration.md §4).
+ *
+ * @throws {@link FunctionError} `REST_STATUS`, `FUNCTION_FAILED`, `FUNCTION_TIMEOUT` or `AUTH_FAILED`
+ */
+export async function callRemote(call: RemoteCall, options: RemoteOptions): Promise<FunctionResult> {
+  const answer = await sendRemote(call, options)
+  return readAnswer(answer, {
+    callee: call.callee,
+    method: call.method,
+    now: options.clock.now(),
+    ...(call.details !== undefined && { details: call.details }),
+    ...(call.failOnStatus !== undefined && { failOnStatus: call.failOnStatus }),
+  })
+}
+
+/** Sends a call and gives the answer as it came, whatever its status. */
+export async function sendRemote(call: RemoteCall, options: RemoteOptions): Promise<RemoteAnswer> {
+  const headers = headersOf(call, options)
+  const { authorization } = call
+  if (authorization === undefined) return toAnswer(await send(call, headers))
+  const credentials = await authorize(authorization, call)
+  const response = await send(call, headers, credentials)
+  // Once, and with the same idempotency key: the callee can tell that it is the same call.
+  if (response.status !== 401 || !authorization.renew(credentials)) return toAnswer(response)
+  return toAnswer(await send(call, headers, await authorize(authorization, call)))
+}
+
+function authorize(authorization: Authorization, { context }: RemoteCall): MaybePromise<AuthorizedRequest> {
+  const request: AuthorizedRequest = { headers: {}, query: {}, cookies: {} }
+  const applied = authorization.apply(request, { headers: context.headers, signal: context.signal })
+  return applied instanceof Promise ? applied.then(() => request) : request
+}
+
+/** Weakest first: forwarded inbound headers, then those of the call, then the runtime's. The client's fixed ones stand between. */
+function headersOf(call: RemoteCall, options: RemoteOptions): Record<string, string> {
+  const headers: Record<string, string> = {}
+  const { context } = call
+  for (const name of options.forward) {
+    const inbound = context.headers[name]
+    if (inbound !== undefined && !hasFixedHeader(call.client, name)) headers[name] = inbound
+  }
+  for (const name of Object.keys(call.headers)) headers[name.toLowerCase()] = call.headers[name] as string
+  if (call.cookies !== undefined && call.cookies !== '') headers['cookie'] = call.cookies
+  addRuntimeHeaders(headers, context, options)
+  if (call.method !== 'GET' && call.method !== 'HEAD') headers['idempotency-key'] = context.idempotencyKey
+  return headers
+}
+
+function hasFixedHeader(client: HttpClient, name: string): boolean {
+  const fixed = client.options.headers
+  return fixed !== undefined && Object.keys(fixed).some((other) => other.toLowerCase() === name)
+}
+
+function send(call: RemoteCall, headers: Readonly<Record<string, string>>, credentials?: AuthorizedRequest): Promise<HttpResponse> {
+  const { method, root, path, body, context, timeout, callee, client } = call
+  const authorized = credentials === undefined ? headers : withCredentials(headers, credentials)
+  const query = credentials === undefined ? call.query : withQuery(call.query, credentials.query)
+  return client.request({
+    method,
+    url: root.origin + joinTarget(root, path, query),
+    headers: authorized,
+    signal: context.signal,
+    purpose: callee,
+    ...(body !== undefined && { body }),
+    ...(timeout !== undefined && { timeouts: { total: timeout } }),
+    ...(credentials !== undefined && { credentialHeaders: Object.keys(credentials.headers) }),
+  })
+}
+
+function withCredentials(headers: Readonly<Record<string, string>>, credentials: AuthorizedRequest): Record<string, string> {
+  const authorized: Record<string, string> = { ...headers }
+  for (const [name, value] of Object.entries(credentials.headers)) authorized[name.toLowerCase()] = value
+  const names = Object.keys(credentials.cookies)
+  if (names.length > 0) {
+    const own = names.map((name) => `${name}=${encodeCookieValue(credentials.cookies[name] ?? '')}`)
+    const given = (headers['cookie'] ?? '').split('; ').filter((pair) => pair !== '' && !names.includes(pair.slice(0, pair.indexOf('='))))
+    authorized['cookie'] = [...given, ...own].join('; ')
+  }
+  return authorized
+}
+
+/** Credentials are stronger than an argument of the same name. */
+function withQuery(query: string, credentials: Readonly<Record<string, string>>): string {
+  const names = Object.keys(credentials)
+  if (names.length === 0) return query
+  const keys = new Set(names.map(encodeUnreserved))
+  const given = query.split('&').filter((pair) => pair !== '' && !keys.has(pair.split('=', 1)[0] ?? ''))
+  return [...given, ...names.map((name) => `${encodeUnreserved(name)}=${encodeUnreserved(credentials[name] ?? '')}`)].join('&')
+}
+
+function toAnswer({ status, statusMessage, headers, body }: HttpResponse): RemoteAnswer {
+  return { status, statusText: statusMessage, headers, body }
+}
