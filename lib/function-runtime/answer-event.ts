@@ -42,5 +42,5 @@ export function toAnswerRecord(one: ResolvedFunction, given: unknown, specversio
     source: one.responseSource,
     type: one.responseType,
     ...set,
-  } as CloudEventRecord
+  }
 }

@@ -65,7 +65,7 @@ export function createInvoker(options: ResolvedFunctionRuntimeOptions): Function
           (error: unknown) => {
             cancel()
             if (late) context.log.error({ err: error }, 'The function failed after its caller had been answered')
-            reject(error as Error)
+            reject(error)
           },
         )
       })

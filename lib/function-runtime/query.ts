@@ -87,7 +87,7 @@ function fillObject(target: Record<string, unknown>, shape: Shape, tokens: reado
     fillList(list, member.items, rest, value, reading)
     return
   }
-  const nested = ownValue(target, name, () => ({} as Record<string, unknown>))
+  const nested = ownValue(target, name, () => ({}))
   if (rest.length > 0) fillObject(nested, member, rest, value, reading)
 }
 

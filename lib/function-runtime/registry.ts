@@ -64,7 +64,7 @@ export function createFunctionRegistry(sources: FunctionSources, options: Functi
         ...(event === undefined ? {} : { event: () => toReceivedEvent(event, one.input.wrapped ? undefined : value) }),
         ...(signal === undefined ? {} : { onCallerLeft: (callback) => listen(signal, callback) }),
       }, context.log)
-      return writeOutput(one, given, event, resolved.ids.next)
+      return writeOutput(one, given, event, () => resolved.ids.next())
     },
     close: () => invoker.close(),
   }

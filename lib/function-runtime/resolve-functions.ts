@@ -110,8 +110,8 @@ function resolveOne(name: string, declared: AnyHostedFunction, mapping: Function
   const caseInsensitive = options.caseInsensitive ?? false
   return {
     name,
-    input: toSlot('input', options.input as unknown, caseInsensitive, fail),
-    output: toSlot('output', options.output as unknown, false, fail),
+    input: toSlot('input', options.input, caseInsensitive, fail),
+    output: toSlot('output', options.output, false, fail),
     triggers: new Set(triggers.length === 0 ? [name] : triggers),
     filters,
     selective: triggers.length > 0 || filters.size > 0,

@@ -42,7 +42,9 @@ export function createRouting(functions: ReadonlyMap<string, ResolvedFunction>, 
 
 function fits(one: ResolvedFunction, event: CloudEventRecord): boolean {
   for (const [name, value] of one.filters) {
-    if (!Object.hasOwn(event, name) || String(event[name]) !== value) return false
+    const attribute = Object.hasOwn(event, name) ? event[name] : undefined
+    // Extensions may be numbers and booleans; filters are text.
+    if (attribute === undefined || typeof attribute === 'object' || String(attribute) !== value) return false
   }
   return true
 }

@@ -40,7 +40,7 @@ function visit(schema: unknown, path: readonly string[], faults: string[]): void
   }
   const { $ref: reference, contentEncoding, items, additionalProperties } = schema as JsonSchema
   if (reference !== undefined && !(typeof reference === 'string' && reference.startsWith('#'))) {
-    faults.push(`${at} refers to ${String(reference)}; only references inside the schema can be followed`)
+    faults.push(`${at} refers to ${JSON.stringify(reference)}; only references inside the schema can be followed`)
   }
   if (contentEncoding !== undefined && contentEncoding !== 'base64') faults.push(`${at} has a contentEncoding other than base64`)
   for (const keyword of SCHEMAS_BY_NAME) {

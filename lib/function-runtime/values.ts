@@ -15,7 +15,7 @@ export interface Slot {
 
 /** A body as text or bytes, ready to be sent. */
 export interface EncodedData {
-  readonly body: string | Uint8Array
+  readonly body: string | Buffer
   readonly contentType: string
 }
 
@@ -112,7 +112,10 @@ export function writeJson(slot: Slot, given: unknown, name: string): unknown {
  */
 export function writeBody(slot: Slot, given: unknown, name: string): EncodedData {
   if (slot.kind === 'bytes') {
-    if (given instanceof Uint8Array) return { body: given, contentType: 'application/octet-stream' }
+    if (given instanceof Uint8Array) {
+      // Koa knows Buffers only.
+      return { body: Buffer.from(given.buffer, given.byteOffset, given.byteLength), contentType: 'application/octet-stream' }
+    }
     throw invalidOutput(name, 'it is no Uint8Array')
   }
   const value = writeJson(slot, given, name)
