@@ -15,8 +15,12 @@ export type DefinitionInput =
 export interface Replacements {
   /** Called instead of the function of that name, whatever its kind; `workflowId` tells whose. */
   readonly functions?: ReadonlyMap<string, (call: FunctionCall) => MaybePromise<FunctionResult>>
-  /** Called instead of starting the sub-flow of that id: resolves with its output or rejects with its error. */
-  readonly subflows?: ReadonlyMap<string, (input: Json, signal: AbortSignal) => MaybePromise<Json>>
+  /**
+   * Called instead of starting the sub-flow of that id: resolves with its output or rejects with its error.
+   *
+   * `version` is the one that the action asks for. A replaced sub-flow counts as deployed.
+   */
+  readonly subflows?: ReadonlyMap<string, (input: Json, signal: AbortSignal, version?: string) => MaybePromise<Json>>
 }
 
 /** Options of `createRuntime`. */
@@ -44,7 +48,12 @@ export interface RuntimeOptions {
   readonly onEvent?: (event: CloudEventRecord) => void
   /** Produced events come back as incoming ones when no sink is configured. @default true */
   readonly loopback?: boolean
-  /** Receives the steps of every instance as they happen. */
+  /**
+   * Receives the steps of every instance as they happen.
+   *
+   * `started` has the input as `data`, `completed` the output; `completed` of an instance that continues as another (S272–S276) has
+   * `detail: {continueAs: {workflowId, version?, data}}`.
+   */
   readonly onStep?: (step: ObservedStep) => void
   /** Receives lines of `sysout` functions. @default the log */
   readonly stdout?: (line: string) => void
