@@ -7,3 +7,7 @@ export type {
   OperationSecurity,
   SecurityScheme,
 } from './authorization.ts'
+export { createAuthorizer, type AuthorizerOptions } from './create-authorizer.ts'
+export { createTokenSource, type TokenSource, type TokenSourceOptions, type TokenWish } from './token-source.ts'
+export type { CredentialsProvider } from './credentials-provider.ts'
+export type { OAuthClient } from './oauth-client.ts'

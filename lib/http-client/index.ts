@@ -3,3 +3,4 @@ export type { HttpClientOptions, ProxyOptions, Redirects, ResilienceOptions, Sto
 export { createHttpClient } from './create-client.ts'
 export { createHttpClients, type HttpClientsOptions } from './create-clients.ts'
 export { safeHeaders, safeUrl } from './trace.ts'
+export { readStoredKey } from './tls.ts'

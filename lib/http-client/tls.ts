@@ -79,3 +79,24 @@ function invalid(client: string, store: StoreOptions, what: string, cause?: unkn
   return new ConfigurationError({ code: 'CONFIGURATION_INVALID', message: `TLS of "${client}": ${store.file} ${what}`, cause })
 }
 
+
+/**
+ * Reads the private key of a PKCS12 or PEM store as PEM.
+ *
+ * @throws {@link ConfigurationError} `CONFIGURATION_INVALID` naming the file: unreadable, wrong password, no key, JKS.
+ */
+export function readStoredKey(client: string, store: StoreOptions): string {
+  const content = read(client, 'key store', store)
+  if (isPem(store, content)) return content.toString('utf8')
+  const pki = createRequire(import.meta.url)('node-forge') as typeof forge
+  let key: forge.pki.PrivateKey | undefined
+  try {
+    const file = pki.pkcs12.pkcs12FromAsn1(pki.asn1.fromDer(content.toString('binary')), store.password?.reveal() ?? '')
+    const [shrouded, plain] = [pki.pki.oids['pkcs8ShroudedKeyBag'] ?? '', pki.pki.oids['keyBag'] ?? '']
+    key = file.getBags({ bagType: shrouded })[shrouded]?.[0]?.key ?? file.getBags({ bagType: plain })[plain]?.[0]?.key
+  } catch (error) {
+    throw invalid(client, store, 'cannot be opened: the password is wrong, or it is not PKCS12', error)
+  }
+  if (key === undefined) throw invalid(client, store, 'holds no RSA private key')
+  return pki.pki.privateKeyToPem(key)
+}
