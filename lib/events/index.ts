@@ -25,3 +25,4 @@ export { isJsonMediaType, isUtf8, parseMediaType, type MediaType } from './media
 export { MAX_JSON_DEPTH, decodeUtf8, parseJsonBytes, type JsonFault } from './json-bytes.ts'
 export { toJsonText } from './json-text.ts'
 export { fromBase64, isBase64, toBase64 } from './base64.ts'
+export { correlationOf, isCorrelated, isEventOf, type CorrelatedEvent, type CorrelationValues } from './correlation.ts'

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../common/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
+import type { HistoryStep } from '../instance/index.ts'
 
 /** Status of an instance; waiting counts as Active towards callers (decisions.md 15). */
 export type InstanceStatus = 'active' | 'waiting' | 'completed' | 'aborted' | 'error'
@@ -47,6 +48,8 @@ export interface WaitRecord {
   readonly names?: readonly string[]
   /** Due instant of a timer, milliseconds since the epoch. */
   readonly dueAt?: number
+  /** What a timer is for: only a timeout ends something that may end by itself before. */
+  readonly timer?: 'sleep' | 'retry' | 'timeout'
   readonly since: number
 }
 
@@ -87,20 +90,6 @@ export interface InstanceQuery {
 export interface InstancePage {
   readonly instances: readonly InstanceRecord[]
   readonly cursor?: string
-}
-
-/** One step of an instance's history. */
-export interface HistoryStep {
-  readonly sequence: number
-  readonly at: number
-  readonly type: 'started' | 'stateEntered' | 'stateLeft' | 'actionStarted' | 'actionCompleted' | 'actionFailed' | 'actionRetried' |
-    'timerFired' | 'eventConsumed' | 'eventProduced' | 'conditionTaken' | 'compensated' | 'completed' | 'failed' | 'aborted' | 'dataReplaced'
-  readonly nodeId?: string
-  readonly state?: string
-  readonly action?: string
-  readonly branch?: string
-  readonly data?: Json
-  readonly detail?: JsonObject
 }
 
 /** A node of a definition, as the management addresses list them. */

@@ -1,6 +1,5 @@
 export type {
   Delivery,
-  HistoryStep,
   Host,
   InstanceFailure,
   InstancePage,
@@ -11,3 +10,6 @@ export type {
   StartRequest,
   WaitRecord,
 } from './host.ts'
+export type { HistoryStep } from '../instance/index.ts'
+export type { DeployedWorkflow, Deployments } from './deployments.ts'
+export type { Kernel, KernelOptions } from './kernel.ts'

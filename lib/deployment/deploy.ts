@@ -1,0 +1,166 @@
+import type { Clock, IdSource, Json, Logger } from '../common/index.ts'
+import { compileDataSchema, type DataSchema, type DataValidator, type FunctionDefinition, type LoadedDefinition } from '../definition/index.ts'
+import { DefinitionError, ExpressionError, type Violation } from '../errors/index.ts'
+import { createBindings, createExpressions, type Expressions, type ExpressionsOptions, type MaybePromise } from '../expressions/index.ts'
+import type { CallContext, FunctionCall, FunctionCompiler, FunctionResult, FunctionScope, Invoker } from '../functions/index.ts'
+import type { DeployedWorkflow } from '../hosts/index.ts'
+import { bindMachines, createProgram, type SecretReader } from '../instance/index.ts'
+import { translate } from '../translation/index.ts'
+
+/** What definitions are made ready with. */
+export interface DeployOptions {
+  readonly functions: FunctionCompiler
+  readonly secrets: SecretReader
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly log: Logger
+  /** Most transitions in a row without waiting. */
+  readonly maxSteps: number
+  /** Limits and switches of `sonatina.expressions.*`. */
+  readonly expressions: Partial<Pick<ExpressionsOptions, 'limits' | 'regex' | 'lenient' | 'dynamicSecrets'>>
+  /** Project directory. */
+  readonly root: string
+  /** Called in place of functions of that name. */
+  readonly replacements?: ReadonlyMap<string, (call: FunctionCall) => MaybePromise<FunctionResult>>
+}
+
+/**
+ * Makes a loaded definition ready to run: compiles its expressions and functions, translates it and binds its machine.
+ *
+ * @throws {@link DefinitionError} `DEFINITION_INVALID` with every text that does not compile and every function that cannot be
+ * resolved, `DEFINITION_UNSUPPORTED` for what the runtime does not support
+ */
+export async function deploy(loaded: LoadedDefinition, options: DeployOptions): Promise<DeployedWorkflow> {
+  const { definition } = loaded
+  const faults = new Faults()
+  const expressions = faults.try('', () => createExpressions(expressionsOptions(loaded, options)))
+  if (expressions === undefined) throw faults.toError(loaded)
+  const invokers = await compileFunctions(loaded, expressions, options, faults)
+  const program = createProgram({ definition, expressions, invokers, collect: (compile) => faults.try('', compile) })
+  undeclaredSecrets(loaded, expressions, faults)
+  const validateInput = compileSchema(definition.dataInputSchema, '/dataInputSchema', faults)
+  const validateOutput = compileSchema(definition.dataOutputSchema, '/extensions', faults)
+  if (faults.any) throw faults.toError(loaded)
+  return {
+    loaded,
+    program,
+    machines: bindMachines(program, translate(definition), options.maxSteps),
+    ...(validateInput === undefined ? {} : { validateInput }),
+    ...(validateOutput === undefined ? {} : { validateOutput }),
+  }
+}
+
+function expressionsOptions({ definition, source }: LoadedDefinition, options: DeployOptions): ExpressionsOptions {
+  const functions = definition.functions.filter(({ type }) => type === 'expression').map(({ name, operation }) => [name, operation] as const)
+  return {
+    language: definition.expressionLang,
+    profile: definition.profile,
+    functions: new Map(functions),
+    clock: options.clock,
+    ids: options.ids,
+    log: options.log,
+    file: source.uri,
+    workflow: definition.id,
+    ...options.expressions,
+  }
+}
+
+async function compileFunctions(loaded: LoadedDefinition, expressions: Expressions, options: DeployOptions, faults: Faults): Promise<ReadonlyMap<string, Invoker>> {
+  const scope = scopeOf(loaded, expressions, options)
+  const compiled = new Map<string, Invoker>()
+  for (const [index, declared] of loaded.definition.functions.entries()) {
+    const replacement = options.replacements?.get(declared.name)
+    if (replacement !== undefined) compiled.set(declared.name, { invoke: replacement })
+    else if (declared.type !== 'expression') await compileFunction(declared, `/functions/${String(index)}`)
+  }
+  return compiled
+
+  async function compileFunction(declared: FunctionDefinition, pointer: string): Promise<void> {
+    try {
+      compiled.set(declared.name, await options.functions.compile(declared, scope))
+    } catch (error) {
+      faults.add(pointer, error)
+    }
+  }
+}
+
+function scopeOf({ definition, source }: LoadedDefinition, expressions: Expressions, options: DeployOptions): FunctionScope {
+  return {
+    workflowId: definition.id,
+    profile: definition.profile,
+    base: source.uri,
+    auth: definition.auth,
+    extensions: definition.extensions,
+    secrets: definition.secrets,
+    constants: definition.constants,
+    evaluate: (text: string, data: Json, context: CallContext): MaybePromise<Json> => {
+      const bindings = createBindings({
+        constants: definition.constants,
+        secrets: options.secrets,
+        declaredSecrets: definition.secrets,
+        workflow: { id: () => definition.id, instanceId: () => context.instanceId, headers: () => context.headers },
+      })
+      return expressions.compileTemplate(text, { pointer: '/functions' }).evaluate(data, bindings)
+    },
+  }
+}
+
+/** A secret that is read but not declared is a mistake (A21); SonataFlow knows no declarations. */
+function undeclaredSecrets({ definition }: LoadedDefinition, { reads }: Expressions, faults: Faults): void {
+  if (definition.profile === 'sonataflow') return
+  for (const key of reads.secrets) {
+    if (!definition.secrets.includes(key)) {
+      faults.add('/secrets', new DefinitionError({ code: 'DEFINITION_INVALID', message: `An expression reads the secret "${key}", which "secrets" does not declare; add it there` }))
+    }
+  }
+}
+
+// Input that may violate its schema is not looked at (S024).
+function compileSchema(schema: DataSchema | undefined, pointer: string, faults: Faults): DataValidator | undefined {
+  return schema?.failOnValidationErrors === true ? faults.try(pointer, () => compileDataSchema(schema)) : undefined
+}
+
+/** Collects what is wrong, so that an author sees all of it at once. */
+class Faults {
+  readonly #violations: Violation[] = []
+  #unsupported = true
+
+  get any(): boolean {
+    return this.#violations.length > 0
+  }
+
+  try<Result>(pointer: string, run: () => Result): Result | undefined {
+    try {
+      return run()
+    } catch (error) {
+      this.add(pointer, error)
+      return undefined
+    }
+  }
+
+  add(pointer: string, error: unknown): void {
+    if (!(error instanceof DefinitionError) && !(error instanceof ExpressionError)) throw error
+    if (error.code !== 'DEFINITION_UNSUPPORTED') this.#unsupported = false
+    if (error instanceof DefinitionError && error.violations.length > 0) this.#violations.push(...error.violations)
+    else this.#violations.push(violationOf(pointer, error))
+  }
+
+  toError({ definition, source }: LoadedDefinition): DefinitionError {
+    const list = this.#violations.map(({ pointer, message }) => `${pointer === '' ? '' : `${pointer}: `}${message}`)
+    return new DefinitionError({
+      code: this.#unsupported ? 'DEFINITION_UNSUPPORTED' : 'DEFINITION_INVALID',
+      message: `Workflow "${definition.id}" (${source.uri}) cannot run:\n${list.join('\n')}`,
+      violations: this.#violations,
+    })
+  }
+}
+
+function violationOf(pointer: string, error: DefinitionError | ExpressionError): Violation {
+  const { details, message } = error
+  return {
+    pointer: typeof details['pointer'] === 'string' ? details['pointer'] : pointer,
+    message,
+    ...(typeof details['line'] === 'number' ? { line: details['line'] } : {}),
+    ...(typeof details['column'] === 'number' ? { column: details['column'] } : {}),
+  }
+}

@@ -1,0 +1,10 @@
+import { Kernel, type KernelOptions } from '../kernel.ts'
+
+/**
+ * Creates the host that keeps instances in the process: nothing is written, and a restart forgets them.
+ *
+ * The right one where no instance waits, or where a lost wait does not matter.
+ */
+export function createMemoryHost(options: KernelOptions): Kernel {
+  return new Kernel(options)
+}

@@ -1,0 +1,1 @@
+export { createMemoryHost } from './create-memory-host.ts'

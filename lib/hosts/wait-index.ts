@@ -1,0 +1,94 @@
+import { correlationOf, isCorrelated, isEventOf, type CloudEventRecord, type CorrelationValues } from '../events/index.ts'
+import type { EventDefinition } from '../definition/index.ts'
+import type { LiveInstance } from './live-instance.ts'
+
+/** A wait that an event fits. */
+export interface WaitMatch {
+  readonly live: LiveInstance
+  readonly token: string
+  readonly entry: number
+  readonly correlation: CorrelationValues
+}
+
+interface IndexedWait {
+  readonly live: LiveInstance
+  readonly token: string
+  readonly entry: number
+  readonly definition: EventDefinition
+}
+
+/**
+ * Finds the instances that wait for an event without looking at the others.
+ *
+ * Waits stand under type and, where their instance's correlation is known, one attribute value: an event finds its instance among
+ * a hundred thousand by two look-ups.
+ */
+export class WaitIndex {
+  readonly #buckets = new Map<string, Set<IndexedWait>>()
+  readonly #ofInstance = new Map<LiveInstance, { keys: string[]; waits: IndexedWait[] }>()
+
+  /** Brings the entries of an instance in line with what it waits for now. */
+  update(live: LiveInstance): void {
+    this.remove(live)
+    const { instance } = live
+    const entry = { keys: [] as string[], waits: [] as IndexedWait[] }
+    for (const wait of instance.waits) {
+      for (const { event, entry: nth } of wait.events) {
+        const definition = instance.program.events.get(event)
+        if (definition === undefined) continue
+        const indexed = { live, token: wait.token, entry: nth ?? 0, definition }
+        const key = keyOf(definition, instance.context.correlation ?? {})
+        entry.keys.push(key)
+        entry.waits.push(indexed)
+        const bucket = this.#buckets.get(key)
+        if (bucket === undefined) this.#buckets.set(key, new Set([indexed]))
+        else bucket.add(indexed)
+      }
+    }
+    if (entry.waits.length > 0) this.#ofInstance.set(live, entry)
+  }
+
+  remove(live: LiveInstance): void {
+    const entry = this.#ofInstance.get(live)
+    if (entry === undefined) return
+    this.#ofInstance.delete(live)
+    entry.waits.forEach((wait, index) => {
+      const key = entry.keys[index] ?? ''
+      const bucket = this.#buckets.get(key)
+      bucket?.delete(wait)
+      if (bucket?.size === 0) this.#buckets.delete(key)
+    })
+  }
+
+  /** The waits that an event fits: at most one for each effect, in the order of the definition. */
+  find(event: CloudEventRecord): readonly WaitMatch[] {
+    const found = new Map<string, WaitMatch>()
+    for (const key of keysOf(event)) {
+      for (const { live, token, entry, definition } of this.#buckets.get(key) ?? []) {
+        const by = live.instance.program.profile === 'sonataflow' ? 'type' : 'type-and-source'
+        const correlation = isEventOf(definition, event, by) ? correlationOf(definition, event) : undefined
+        const place = `${live.facts.id}/${token}`
+        if (correlation === undefined || found.has(place)) continue
+        if (isCorrelated(live.instance.context.correlation ?? {}, correlation)) found.set(place, { live, token, entry, correlation })
+      }
+    }
+    return [...found.values()]
+  }
+}
+
+function keyOf(definition: EventDefinition, known: CorrelationValues): string {
+  for (const { contextAttributeName, contextAttributeValue } of definition.correlation) {
+    const name = contextAttributeName.toLowerCase()
+    const value = contextAttributeValue ?? (Object.hasOwn(known, name) ? known[name] : undefined)
+    if (value !== undefined) return JSON.stringify([definition.type, name, value])
+  }
+  return JSON.stringify([definition.type])
+}
+
+function keysOf(event: CloudEventRecord): string[] {
+  const keys = [JSON.stringify([event.type])]
+  for (const [name, value] of Object.entries(event)) {
+    if (name !== 'data' && name !== 'data_base64' && typeof value !== 'object') keys.push(JSON.stringify([event.type, name, String(value)]))
+  }
+  return keys
+}

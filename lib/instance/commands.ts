@@ -1,0 +1,55 @@
+import type { Json } from '../common/index.ts'
+import type { CloudEventRecord } from '../events/index.ts'
+import type { MaybePromise } from '../expressions/index.ts'
+import type { WorkflowError } from './workflow-error.ts'
+
+/** How an effect ended. */
+export type Result = { readonly output: unknown } | { readonly error: WorkflowError }
+
+/** What comes of looking at an action: its result, or something that a host has to carry out. */
+export type Prepared =
+  | { readonly kind: 'outcome'; readonly outcome: Result }
+  | { readonly kind: 'command'; readonly command: CallCommand | SubflowCommand }
+  | { readonly kind: 'publish'; readonly event: CloudEventRecord }
+
+/** How a command ended: with a result, or, where expressions take time, with what is to be done next. */
+export type Outcome = Result | { readonly prepared: Prepared }
+
+/** What an instance asks its host to do; the host answers with the token. */
+export type Command =
+  | CallCommand
+  | { readonly kind: 'timer'; readonly token: string; readonly dueAt: number }
+  | SubflowCommand
+  | { readonly kind: 'publish'; readonly event: CloudEventRecord }
+
+/** A function call, or an evaluation that takes time. */
+export interface CallCommand {
+  readonly kind: 'call'
+  readonly token: string
+  /** Nobody waits for the answer (S102). */
+  readonly detached: boolean
+  /** Carries it out: at once, or later. Never throws. */
+  run(signal: AbortSignal): MaybePromise<Outcome>
+}
+
+/** The start of another workflow (S185–S195). */
+export interface SubflowCommand {
+  readonly kind: 'subflow'
+  readonly token: string
+  readonly workflowId: string
+  readonly version?: string
+  readonly input: Json
+  readonly detached: boolean
+  readonly onParentComplete: 'terminate' | 'continue'
+  /** Filters what it gave. Never throws. */
+  finish(output: Json): MaybePromise<Outcome>
+}
+
+/** What an instance waits for from outside. */
+export interface EventWait {
+  readonly token: string
+  /** Names of event definitions, with the entry of the state that each belongs to. */
+  readonly events: readonly { readonly event: string; readonly entry: number }[]
+  /** The answer to an event action: its payload is the action's result. */
+  readonly answer: boolean
+}

@@ -1,0 +1,48 @@
+import type { Json } from '../common/index.ts'
+import { createBindings, type Bindings } from '../expressions/index.ts'
+import type { PathContext } from './context.ts'
+import type { InstanceFacts } from './facts.ts'
+import type { Program } from './program.ts'
+
+/** Reads settings for `$SECRET` and `$SECRETS`. */
+export interface SecretReader {
+  read(key: string): string | undefined
+}
+
+/** Makes the variables that expressions of one instance can read; the context is handed over at each evaluation. */
+export interface InstanceBindings {
+  at(context: PathContext): Bindings
+}
+
+/** Creates the bindings of an instance: `$WORKFLOW`, `$CONST`, `$SECRET(S)` and the variables of loops. */
+export function createInstanceBindings(program: Program, facts: InstanceFacts, secrets: SecretReader): InstanceBindings {
+  const { definition } = program
+  let current: PathContext | undefined
+  const orNull = (value: unknown): Json => (value ?? null) as Json
+  const options = {
+    constants: definition.constants,
+    secrets,
+    declaredSecrets: definition.secrets,
+    workflow: {
+      id: () => definition.id,
+      name: () => definition.name ?? definition.id,
+      version: () => definition.version,
+      instanceId: () => facts.id,
+      headers: () => facts.headers,
+      identity: () => orNull(facts.identity),
+      input: () => facts.input,
+      prevActionResult: () => orNull(current?.previous),
+      statusCode: () => orNull(current?.response?.statusCode),
+      statusMessage: () => orNull(current?.response?.statusMessage),
+      responseHeaders: () => orNull(current?.response?.headers),
+      error: () => orNull(current?.error),
+    },
+  }
+  const shared = createBindings(options)
+  return {
+    at(context) {
+      current = context
+      return context.variables === undefined ? shared : createBindings({ ...options, variables: context.variables })
+    },
+  }
+}

@@ -1,0 +1,468 @@
+import { createActor, type AnyActorRef, type AnyStateMachine, type Snapshot } from 'xstate'
+import type { Clock, IdSource, Json, JsonObject, Logger } from '../common/index.ts'
+import { InstanceError } from '../errors/index.ts'
+import type { CloudEventRecord } from '../events/index.ts'
+import type { Bindings, MaybePromise } from '../expressions/index.ts'
+import { FAILED_TAG, MACHINE_EVENTS } from '../translation/index.ts'
+import type { Command, EventWait, Outcome, Prepared, Result } from './commands.ts'
+import type { Continuation, PathContext, RecordedFailure, WorkflowOutput } from './context.ts'
+import { registerDesk, type EffectInput } from './effect.ts'
+import type { InstanceFacts } from './facts.ts'
+import type { HistoryStep } from './history.ts'
+import { createInstanceBindings, type InstanceBindings, type SecretReader } from './instance-bindings.ts'
+import type { BoundMachines, InstanceDesk, RootInput } from './machine.ts'
+import { branchName, nodeIdOf } from './node-id.ts'
+import { prepareAction, settled } from './perform.ts'
+import { actionAt, type Program } from './program.ts'
+import { receiveEvent } from './receive.ts'
+import { stampEvent } from './stamp.ts'
+import { evaluateSteps, type NamedStep } from './steps/evaluate-steps.ts'
+import { addressOf, chain } from './steps/step.ts'
+import { timeoutError, toWorkflowError, type TimeoutKind } from './workflow-error.ts'
+
+/** What instances of one definition share. */
+export interface Deployment {
+  readonly program: Program
+  readonly machines: BoundMachines
+}
+
+/** Surroundings of an instance. */
+export interface InstanceEnvironment {
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly log: Logger
+  readonly secrets: SecretReader
+  /** Most states and actions in a row without waiting. */
+  readonly maxSteps: number
+  /** Told when an effect is given up, so that a call can be aborted and a timer ended. */
+  readonly withdraw: (instance: Instance, token: string) => void
+  /** Receives steps where a history is kept or somebody looks on; `sequence` and `at` are the host's to give. */
+  readonly report?: (instance: Instance, step: Omit<HistoryStep, 'sequence' | 'at'>) => void
+}
+
+/** An instance at rest, as JSON. */
+export interface PersistedInstance {
+  readonly snapshot: Snapshot<unknown>
+  /** Tokens and event ids given out so far. */
+  readonly sequence: number
+}
+
+/** How an instance begins. */
+export interface Beginning {
+  /** Index of the state to begin with; the definition's start when absent. */
+  readonly startFrom?: number
+  readonly correlation?: Readonly<Record<string, string>>
+}
+
+interface PendingEffect {
+  readonly ref: AnyActorRef
+  readonly input: EffectInput
+}
+
+/**
+ * One run of a workflow: a live XState actor and what it waits for.
+ *
+ * Does no I/O. Every call that moves it on ends with the machine at rest; what is then to be done outside is taken with
+ * {@link Instance.takeCommands} and answered with {@link Instance.settle} or {@link Instance.fire}. Answers with a token that is
+ * no longer pending are ignored.
+ */
+export class Instance implements InstanceDesk {
+  readonly facts: InstanceFacts
+  readonly program: Program
+  readonly #environment: InstanceEnvironment
+  readonly #machines: BoundMachines
+  readonly #bindings: InstanceBindings
+  readonly #effects = new Map<string, PendingEffect>()
+  /** Calls that are under way and awaited. */
+  readonly #calls = new Set<string>()
+  #actor: ReturnType<typeof createActor<AnyStateMachine>> | undefined
+  #queue: string[] = []
+  #commands: Command[] = []
+  #sequence = 0
+  #steps = 0
+  /** The workflow's time is up, but running calls may end (A15). */
+  #ending: string | undefined
+
+  constructor(facts: InstanceFacts, deployment: Deployment, environment: InstanceEnvironment) {
+    this.facts = facts
+    this.program = deployment.program
+    this.#machines = deployment.machines
+    this.#environment = environment
+    this.#bindings = createInstanceBindings(deployment.program, facts, environment.secrets)
+  }
+
+  /** Starts the actor and runs it until it rests. */
+  begin({ startFrom, correlation }: Beginning = {}): void {
+    this.#report({ type: 'started', data: this.facts.input })
+    const context: PathContext = { data: this.facts.input, ...(correlation === undefined ? {} : { correlation }) }
+    const machine = startFrom === undefined ? this.#machines.root : this.#machines.startingAt(startFrom)
+    const input: RootInput = { desk: this, context }
+    this.#run(createActor(machine, { id: this.facts.id, input }))
+  }
+
+  /** Brings an instance back from its stored form; pending effects post their commands again. */
+  resume(persisted: PersistedInstance): void {
+    this.#sequence = persisted.sequence
+    this.#run(createActor(this.#machines.root, { id: this.facts.id, snapshot: persisted.snapshot, input: { desk: this } }))
+  }
+
+  #run(actor: ReturnType<typeof createActor<AnyStateMachine>>): void {
+    this.#actor = actor
+    registerDesk(actor.system, this)
+    // Without an observer XState reports errors of a root actor to the process.
+    actor.subscribe({ error: () => undefined })
+    actor.start()
+    this.#advance()
+  }
+
+  /** The stored form; call it only at rest. */
+  persist(): PersistedInstance {
+    return { snapshot: this.#live.getPersistedSnapshot(), sequence: this.#sequence }
+  }
+
+  get #live(): ReturnType<typeof createActor<AnyStateMachine>> {
+    if (this.#actor === undefined) {
+      throw new InstanceError({ code: 'INSTANCE_NOT_FOUND', message: `Instance ${this.facts.id} has not begun` })
+    }
+    return this.#actor
+  }
+
+  /** The actor, for inspection. */
+  get actor(): AnyActorRef {
+    return this.#live
+  }
+
+  get context(): PathContext {
+    return this.#live.getSnapshot().context as PathContext
+  }
+
+  /** The workflow data now, or the output once ended. */
+  get data(): Json {
+    return this.output?.data ?? this.context.data
+  }
+
+  /** What the workflow gave; absent while it lives. */
+  get output(): WorkflowOutput | undefined {
+    const snapshot = this.#live.getSnapshot()
+    return snapshot.status === 'done' ? snapshot.output as WorkflowOutput : undefined
+  }
+
+  /** Where the instance stands; `waiting` when all that is left comes from outside. */
+  get status(): 'active' | 'waiting' | 'completed' | 'aborted' | 'error' {
+    const snapshot = this.#live.getSnapshot()
+    if (snapshot.status === 'done') return this.output?.ending === 'completed' ? 'completed' : 'aborted'
+    if (snapshot.status !== 'active' || snapshot.hasTag(FAILED_TAG)) return 'error'
+    return this.isQuiet ? 'waiting' : 'active'
+  }
+
+  /** No call is under way and nothing is left to do at once. */
+  get isQuiet(): boolean {
+    return this.#calls.size === 0 && this.#queue.length === 0
+  }
+
+  get failure(): RecordedFailure | undefined {
+    const snapshot = this.#live.getSnapshot()
+    if (snapshot.status === 'error') return { ...toWorkflowError(snapshot.error), failedNodeId: '' }
+    return snapshot.hasTag(FAILED_TAG) ? (snapshot.context as PathContext).failure : undefined
+  }
+
+  get continuation(): Continuation | undefined {
+    return this.output?.continuation
+  }
+
+  /** The pending effects, by token. */
+  get pending(): ReadonlyMap<string, { readonly input: EffectInput }> {
+    return this.#effects
+  }
+
+  /** Waits for events that are open now. */
+  get waits(): EventWait[] {
+    return [...this.#effects.values()].filter(({ input }) => input.effect === 'event').map(({ input }) => ({
+      token: input.token,
+      events: input['events'] as unknown as EventWait['events'],
+      answer: input['answer'] === true,
+    }))
+  }
+
+  /** Name of the node that a pending effect belongs to. */
+  nodeIdOf(token: string): string {
+    const effect = this.#effects.get(token)
+    return effect === undefined ? '' : nodeIdOf(this.program, effect.input as object)
+  }
+
+  /** What is to be done outside; each command is given once. */
+  takeCommands(): readonly Command[] {
+    const commands = this.#commands
+    this.#commands = []
+    return commands
+  }
+
+  /** Takes the answer to a command. Gives false when nobody waits for it any more. */
+  settle(token: string, outcome: Outcome): boolean {
+    this.#calls.delete(token)
+    const effect = this.#effects.get(token)
+    if (effect !== undefined) {
+      if ('prepared' in outcome) this.#take(effect, outcome.prepared)
+      else this.#answer(effect, outcome)
+    }
+    this.#advance()
+    return effect !== undefined
+  }
+
+  /** A timer is due. Gives false when it was given up. */
+  fire(token: string): boolean {
+    const effect = this.#effects.get(token)
+    if (effect === undefined) return false
+    const { timeout, milliseconds } = effect.input
+    if (timeout === 'workflow' && this.program.definition.timeouts.workflowExecTimeout?.interrupt === false) {
+      this.#ending = token
+    } else {
+      this.#report({ type: 'timerFired', nodeId: this.nodeIdOf(token), ...this.#place(effect.input) })
+      const failure = timeout === undefined ? {} : { failure: timeoutError(timeout as TimeoutKind, Number(milliseconds)) }
+      this.#answer(effect, { output: failure })
+    }
+    this.#advance()
+    return true
+  }
+
+  /** An event came for a wait. Gives false when it is no longer open. */
+  receive(token: string, entry: number, event: CloudEventRecord, correlation: Readonly<Record<string, string>>): boolean {
+    const effect = this.#effects.get(token)
+    if (effect === undefined) return false
+    this.#report({ type: 'eventConsumed', nodeId: this.nodeIdOf(token), ...this.#place(effect.input), detail: { type: event.type, id: event.id } })
+    const context = this.#contextOf(effect)
+    const outcome = settled(() => chain(receiveEvent({ program: this.program, scope: this, context, input: effect.input, entry, event, correlation }), (output) => ({ output })))
+    this.#take(effect, chain(outcome, (done): Prepared => ('prepared' in done ? done.prepared : { kind: 'outcome', outcome: done })))
+    this.#advance()
+    return true
+  }
+
+  replaceData(data: Json): void {
+    this.#report({ type: 'dataReplaced', data })
+    this.#send({ type: MACHINE_EVENTS.dataReplaced, data })
+  }
+
+  /** Ends the instance, compensating first. */
+  abort(): void {
+    this.#report({ type: 'aborted' })
+    this.#send({ type: MACHINE_EVENTS.aborted })
+  }
+
+  /** Runs the failed node again. */
+  retrigger(): void {
+    this.#send({ type: MACHINE_EVENTS.retriggered })
+  }
+
+  /** Goes on behind the failed node. */
+  skip(): void {
+    this.#send({ type: MACHINE_EVENTS.skipped })
+  }
+
+  /** Enters a state, wherever the instance stands. */
+  trigger(state: number): void {
+    this.#send({ type: MACHINE_EVENTS.stateTriggered, data: state })
+  }
+
+  /** Carries out a pending effect again. */
+  repeat(token: string): void {
+    const effect = this.#effects.get(token)
+    if (effect === undefined) return
+    this.#environment.withdraw(this, token)
+    this.#calls.delete(token)
+    this.post(effect.ref, effect.input)
+    this.#advance()
+  }
+
+  /** Moves the due instant of a pending timer. */
+  reschedule(token: string, dueAt: number): void {
+    const effect = this.#effects.get(token)
+    if (effect?.input.effect !== 'timer') return
+    this.#environment.withdraw(this, token)
+    this.post(effect.ref, { ...effect.input, dueAt })
+  }
+
+  #send(event: { readonly type: string; readonly data?: unknown }): void {
+    this.#live.send(event)
+    this.#advance()
+  }
+
+  // --- what the machines ask for ---
+
+  admit(input: JsonObject): EffectInput {
+    this.#sequence += 1
+    const now = this.#environment.clock.now()
+    const milliseconds = this.#milliseconds(input)
+    const due = milliseconds === undefined ? {} : { dueAt: now + milliseconds }
+    return { ...input, token: String(this.#sequence), since: now, ...due } as EffectInput
+  }
+
+  #milliseconds(input: JsonObject): number | undefined {
+    if (input['timeout'] === 'workflow' && this.facts.timeout !== undefined) return this.facts.timeout
+    return typeof input['milliseconds'] === 'number' ? input['milliseconds'] : undefined
+  }
+
+  post(ref: AnyActorRef, input: EffectInput): void {
+    this.#effects.set(input.token, { ref, input })
+    if (input.effect === 'timer') this.#commands.push({ kind: 'timer', token: input.token, dueAt: input.dueAt ?? 0 })
+    else if (input.effect !== 'event') this.#queue.push(input.token)
+  }
+
+  withdraw(token: string): void {
+    this.#effects.delete(token)
+    this.#calls.delete(token)
+    this.#environment.withdraw(this, token)
+  }
+
+  enter(state: number): void {
+    this.#count()
+    if (this.#environment.report === undefined) return
+    const name = this.program.states[state]?.state.name ?? ''
+    this.#report({ type: 'stateEntered', nodeId: name, state: name })
+  }
+
+  #count(): void {
+    this.#steps += 1
+    if (this.#steps <= this.#environment.maxSteps) return
+    throw new InstanceError({
+      code: 'INSTANCE_LOOP',
+      message: `Instance ${this.facts.id} of "${this.facts.workflowId}" took ${String(this.#environment.maxSteps)} steps without waiting; ` +
+        'give its loop an end, or raise sonatina.instances.max-steps',
+    })
+  }
+
+  publish(context: PathContext): void {
+    for (const event of context.outbox ?? []) this.#emit(event)
+  }
+
+  #emit(event: CloudEventRecord): void {
+    this.#report({ type: 'eventProduced', detail: { type: event.type, id: event.id } })
+    this.#commands.push({ kind: 'publish', event })
+  }
+
+  bindings(context: PathContext): Bindings {
+    return this.#bindings.at(context)
+  }
+
+  nextEventId(): string {
+    this.#sequence += 1
+    return `${this.facts.id}-${String(this.#sequence)}`
+  }
+
+  stamp(event: CloudEventRecord, context: PathContext): CloudEventRecord {
+    return stampEvent(event, this.facts, context.correlation ?? {}, this.#environment.clock.now())
+  }
+
+  random(): number {
+    return this.#environment.ids.random()
+  }
+
+  // --- carrying out effects ---
+
+  /** Carries out what needs nothing from outside, one effect after another, until the machine rests. */
+  #advance(): void {
+    for (;;) {
+      if (this.#ending !== undefined && this.#calls.size === 0) this.#endNow(this.#ending)
+      const token = this.#ending === undefined ? this.#queue.shift() : undefined
+      if (token === undefined) break
+      const effect = this.#effects.get(token)
+      if (effect !== undefined) this.#perform(effect)
+    }
+    if (this.isQuiet) this.#steps = 0
+  }
+
+  #endNow(token: string): void {
+    this.#ending = undefined
+    const effect = this.#effects.get(token)
+    if (effect !== undefined) this.#answer(effect, { output: {} })
+  }
+
+  #perform(effect: PendingEffect): void {
+    try {
+      this.#count()
+      this.#take(effect, this.#prepare(effect))
+    } catch (error) {
+      this.#answer(effect, { error: toWorkflowError(error) })
+    }
+  }
+
+  #prepare({ ref, input }: PendingEffect): MaybePromise<Prepared> {
+    const context = this.#contextOf({ ref, input })
+    if (input.effect === 'evaluate') {
+      const steps = input['steps'] as unknown as readonly NamedStep[]
+      return evaluateSteps(steps, context, this).then((output): Prepared => ({ kind: 'outcome', outcome: { output } }))
+    }
+    const compiled = actionAt(this.program, addressOf(input as never))
+    if (input.effect === 'condition') {
+      const holds = compiled.condition?.evaluate(context.data, this.bindings(context)) ?? true
+      return chain(holds, (perform): Prepared => ({ kind: 'outcome', outcome: { output: { skipped: !perform } } }))
+    }
+    this.#report({ type: 'actionStarted', nodeId: nodeIdOf(this.program, input as object), ...this.#place(input) })
+    return prepareAction({
+      scope: this,
+      facts: this.facts,
+      log: this.#environment.log,
+      compiled,
+      context,
+      token: input.token,
+      state: this.program.states[Number(input['state'])]?.state.name ?? '',
+      gated: input['gated'] === true,
+    })
+  }
+
+  // A branch that shares the workflow data reads it when its turn comes, not when it was spawned.
+  #contextOf({ ref }: PendingEffect): PathContext {
+    const machine = ref._parent
+    if (machine === undefined || machine === this.#actor) return this.context
+    const own = machine.getSnapshot().context as PathContext
+    return own.own === true ? own : { ...this.context, ...own, data: this.context.data }
+  }
+
+  #take(effect: PendingEffect, prepared: MaybePromise<Prepared>): void {
+    const { token } = effect.input
+    if (prepared instanceof Promise) {
+      this.#calls.add(token)
+      this.#commands.push({ kind: 'call', token, detached: false, run: () => settled(() => prepared.then((value) => ({ prepared: value }))) })
+      return
+    }
+    if (prepared.kind === 'outcome') {
+      this.#answer(effect, prepared.outcome)
+    } else if (prepared.kind === 'publish') {
+      this.#emit(prepared.event)
+      this.#answer(effect, { output: {} })
+    } else {
+      const { command } = prepared
+      this.#commands.push(command)
+      if (command.detached) this.#answer(effect, { output: {} })
+      else if (command.kind === 'call') this.#calls.add(token)
+    }
+  }
+
+  #answer(effect: PendingEffect, outcome: Result): void {
+    this.#effects.delete(effect.input.token)
+    if (effect.input.effect === 'action') this.#reportAction(effect, outcome)
+    effect.ref.send('error' in outcome
+      ? { type: 'swf.effect.failed', error: outcome.error }
+      : { type: 'swf.effect.completed', output: outcome.output })
+  }
+
+  // --- history ---
+
+  #report(step: Omit<HistoryStep, 'sequence' | 'at'>): void {
+    this.#environment.report?.(this, step)
+  }
+
+  #reportAction({ input }: PendingEffect, outcome: Result): void {
+    if (this.#environment.report === undefined) return
+    const place = { nodeId: nodeIdOf(this.program, input as object), ...this.#place(input) }
+    if ('error' in outcome) this.#report({ type: 'actionFailed', ...place, detail: { ...outcome.error } as unknown as JsonObject })
+    else this.#report({ type: 'actionCompleted', ...place, data: ((outcome.output as { result?: Json } | undefined)?.result ?? null) })
+  }
+
+  #place(input: EffectInput): { state: string; action?: string; branch?: string } {
+    const state = this.program.states[Number(input['state'])]?.state
+    if (state === undefined) return { state: '' }
+    const branch = typeof input['branch'] === 'number' ? branchName(state, input['branch']) : undefined
+    const action = typeof input['action'] === 'number' ? actionAt(this.program, addressOf(input as never)).name : undefined
+    return { state: state.name, ...(branch === undefined ? {} : { branch }), ...(action === undefined ? {} : { action }) }
+  }
+}

@@ -1,0 +1,209 @@
+import { assign, enqueueActions, sendParent, StateMachine, stopChild, type AnyActorScope, type AnyStateMachine, type EventObject } from 'xstate'
+import { isJsonObject, type Json, type JsonObject } from '../common/index.ts'
+import type { State } from '../definition/index.ts'
+import { MACHINE_EVENTS, type InvokeConfig, type MachineConfig, type NodeConfig, type WorkflowMachines } from '../translation/index.ts'
+import type { LoopProgress, PathContext, PathOutput, WorkflowOutput } from './context.ts'
+import { deskOf, effectLogic, registerDesk, type AnyActorSystem, type EffectDesk } from './effect.ts'
+import { GUARDS } from './guards.ts'
+import { EVALUATING_STEPS } from './steps/evaluating.ts'
+import { FLOW_STEPS } from './steps/flow.ts'
+import type { StepEvent, StepParams, StepScope } from './steps/step.ts'
+import { toWorkflowError } from './workflow-error.ts'
+import { nodeIdOf } from './node-id.ts'
+import type { Program } from './program.ts'
+
+/** Input of a root machine. */
+export interface RootInput {
+  readonly desk: InstanceDesk
+  readonly context: PathContext
+}
+
+/** The side of an instance that its machines see. */
+export interface InstanceDesk extends EffectDesk, StepScope {
+  /** A state is entered. @throws {@link InstanceError} `INSTANCE_LOOP` when there is no end to it */
+  enter(state: number): void
+  /** Takes produced events up: they are sent once the machine is at rest. */
+  publish(context: PathContext): void
+}
+
+/** The machines of a definition with their implementations; made once at load. */
+export interface BoundMachines {
+  readonly root: AnyStateMachine
+  /** The same machine beginning at another state; made when first asked for. */
+  startingAt(state: number): AnyStateMachine
+}
+
+// The many type parameters of StateMachine say nothing here: configs are data.
+const Machine = StateMachine as unknown as new (config: unknown, implementations: unknown) => AnyStateMachine
+
+/** An XState machine that knows its instance before its first effect starts. */
+class WorkflowMachine extends Machine {
+  override getInitialSnapshot(scope: AnyActorScope, input?: unknown): ReturnType<AnyStateMachine['getInitialSnapshot']> {
+    if (isRootInput(input)) registerDesk(scope.system, input.desk)
+    return super.getInitialSnapshot(scope, input)
+  }
+}
+
+function isRootInput(input: unknown): input is RootInput {
+  return typeof input === 'object' && input !== null && 'desk' in input
+}
+
+/**
+ * Gives the machine configs of a definition their guards, assigns and actors.
+ *
+ * `maxSteps` bounds the transitions of one macrostep, so that a definition that loops without waiting ends in an error.
+ */
+export function bindMachines(program: Program, machines: WorkflowMachines, maxSteps: number): BoundMachines {
+  const implementations = createImplementations(program)
+  const actors: Record<string, unknown> = { ...implementations.actors }
+  for (const [src, config] of Object.entries(machines.children)) {
+    actors[src] = createMachine(config, { ...implementations, actors: implementations.actors }, maxSteps, { context: childContext, output: childOutput })
+  }
+  const complete = { ...implementations, actors }
+  const bind = (root: MachineConfig): AnyStateMachine => createMachine(root, complete, maxSteps, { context: rootContext, output: rootOutput })
+  const starts = new Map<number, AnyStateMachine>()
+  return {
+    root: bind(machines.root),
+    startingAt(state) {
+      const made = starts.get(state) ?? bind({ ...machines.root, initial: `s${String(state)}` })
+      starts.set(state, made)
+      return made
+    },
+  }
+}
+
+interface Implementations {
+  readonly actions: Record<string, unknown>
+  readonly guards: Record<string, unknown>
+  readonly actors: Record<string, unknown>
+}
+
+interface Ends {
+  readonly context: unknown
+  readonly output: unknown
+}
+
+function createMachine(config: MachineConfig, implementations: Implementations, maxSteps: number, ends: Ends): AnyStateMachine {
+  const complete = { ...withInputs(config), ...ends, options: { maxIterations: maxSteps } }
+  return new WorkflowMachine(complete, implementations)
+}
+
+// The config is plain JSON; what an effect is told from the context is filled in here.
+function withInputs(node: NodeConfig): NodeConfig {
+  const invoke = node.invoke?.map((config) => ({ ...config, input: inputOf(config) }) as unknown as InvokeConfig)
+  const states = node.states === undefined ? undefined : Object.fromEntries(Object.entries(node.states).map(([key, state]) => [key, withInputs(state)]))
+  return { ...node, ...(invoke === undefined ? {} : { invoke }), ...(states === undefined ? {} : { states }) }
+}
+
+function inputOf({ input }: InvokeConfig): unknown {
+  if (input['path'] !== undefined) {
+    return ({ context }: { context: PathContext }) => ({ context: input['own'] === true ? { data: context.data, own: true } : { data: null } })
+  }
+  const retryOf = input['retryOf']
+  if (typeof retryOf === 'string') {
+    return ({ context }: { context: PathContext }) => ({ ...input, milliseconds: context.retries?.[retryOf]?.delay ?? 0 })
+  }
+  return input
+}
+
+const rootContext = ({ input }: { input: RootInput }): PathContext => input.context
+const childContext = ({ input }: { input: { context: PathContext } }): PathContext => input.context
+
+const rootOutput = ({ context }: { context: PathContext }): WorkflowOutput => ({
+  data: context.data,
+  ending: context.ending ?? 'completed',
+  ...(context.continuation === undefined ? {} : { continuation: context.continuation }),
+})
+
+const childOutput = ({ context }: { context: PathContext }): PathOutput => {
+  if (context.failure !== undefined) return { failure: context.failure }
+  return { ...(context.own === true ? { data: context.data } : {}), ...(context.result === undefined ? {} : { result: context.result }) }
+}
+
+interface Arguments {
+  readonly context: PathContext
+  readonly event: StepEvent & EventObject
+  readonly system: AnyActorSystem
+}
+
+function scopeOf({ system }: Arguments): InstanceDesk {
+  return deskOf(system) as InstanceDesk
+}
+
+function createImplementations(program: Program): Implementations {
+  const actions: Record<string, unknown> = { ...PLUMBING }
+  for (const [name, step] of Object.entries(FLOW_STEPS)) {
+    actions[name] = assign(((args: Arguments, params: StepParams | undefined) => step(args.context, params ?? {}, args.event, scopeOf(args))) as never)
+  }
+  for (const name of Object.keys(EVALUATING_STEPS)) {
+    actions[name] = assign(((args: Arguments, params: StepParams | undefined) => takeStep(name, args.context, params ?? {}, scopeOf(args))) as never)
+  }
+  const guards = Object.fromEntries(Object.entries(GUARDS).map(([name, guard]) =>
+    [name, ({ context, event }: Arguments, params: StepParams | undefined) => guard(context, params ?? {}, event, program)]))
+  const actors = Object.fromEntries(EFFECTS.map((effect) => [effect, effectLogic]))
+  return { actions, guards, actors }
+}
+
+const EFFECTS = ['action', 'condition', 'evaluate', 'event', 'timer'] as const
+
+/** Actions that concern more than the context of their own machine. */
+const PLUMBING: Readonly<Record<string, unknown>> = {
+  enterState: assign(((args: Arguments, params: { state: number }) => {
+    scopeOf(args).enter(params.state)
+    return { state: params.state }
+  }) as never),
+  publishEvents: (args: Arguments) => { scopeOf(args).publish(args.context) },
+  forwardResult: sendParent((({ event }: Arguments, address: StepParams) =>
+    ({ type: MACHINE_EVENTS.resultForwarded, data: { address, output: event.output } })) as never),
+  spawnIterations: enqueueActions(((args: Arguments & { enqueue: Enqueue }, { state }: { state: number }) => {
+    const { context, enqueue } = args
+    const { loop, plan } = planIterations(context, state, scopeOf(args).program)
+    enqueue.assign({ loop })
+    for (const { id, src, input } of plan) enqueue.spawnChild(src, { id, input })
+  }) as never),
+  releaseIteration: stopChild((({ event }: Arguments) => event.actorId) as never),
+  stopIterations: enqueueActions((({ context, enqueue }: Arguments & { enqueue: Enqueue }, { state }: { state: number }) => {
+    for (let index = 0; index < (context.loop?.next ?? 0); index += 1) enqueue.stopChild(iterationId(state, index))
+  }) as never),
+}
+
+interface Enqueue {
+  assign(patch: Partial<PathContext>): void
+  spawnChild(src: string, options: { id: string; input: JsonObject }): void
+  stopChild(id: string): void
+}
+
+function iterationId(state: number, index: number): string {
+  return `s${String(state)}.i${String(index)}`
+}
+
+/** The next batch of a foreach state: what to spawn, and how far the loop is then (S077). */
+export function planIterations(context: PathContext, state: number, program: Program): {
+  readonly loop: LoopProgress
+  readonly plan: readonly { readonly id: string; readonly src: string; readonly input: JsonObject }[]
+} {
+  const loop = context.loop as LoopProgress
+  const end = Math.min(loop.next + loop.batch, loop.items.length)
+  const plan = loop.items.slice(loop.next, end).map((item, offset) => ({
+    id: iterationId(state, loop.next + offset),
+    src: `s${String(state)}.iteration`,
+    input: { context: iterationContext(context.data, item, program.states[state]?.state) },
+  }))
+  return { loop: { ...loop, next: end }, plan }
+}
+
+// An iteration sees its value as `.param`, as the specification writes it, and as `$param`, as SonataFlow does (S079).
+function iterationContext(data: Json, item: Json, state: State | undefined): PathContext & JsonObject {
+  const name = state?.type === 'foreach' ? state.iterationParam : 'item'
+  return { data: isJsonObject(data) ? { ...data, [name]: item } : data, own: true, variables: { [name]: item } }
+}
+
+/** Runs one evaluating step; an error becomes the failure that the next transition looks at. */
+export function takeStep(name: string, context: PathContext, params: StepParams, scope: StepScope): Partial<PathContext> {
+  if (context.failure !== undefined) return {}
+  try {
+    return EVALUATING_STEPS[name]?.(context, params, scope) as Partial<PathContext>
+  } catch (error) {
+    return { failure: { ...toWorkflowError(error), failedNodeId: nodeIdOf(scope.program, params) } }
+  }
+}

@@ -1,0 +1,144 @@
+import type { Json, Logger } from '../common/index.ts'
+import type { MaybePromise } from '../expressions/index.ts'
+import type { CallContext, FunctionResult } from '../functions/index.ts'
+import type { CallCommand, Outcome, Prepared, SubflowCommand } from './commands.ts'
+import type { ActionOutput, PathContext } from './context.ts'
+import type { InstanceFacts } from './facts.ts'
+import type { CompiledAction, CompiledFunction, Program } from './program.ts'
+import { produceEvent } from './steps/evaluating.ts'
+import { chain, type StepScope } from './steps/step.ts'
+import { FunctionError } from '../errors/index.ts'
+import { toWorkflowError } from './workflow-error.ts'
+
+/** What an action needs while it is carried out. */
+export interface Performance {
+  readonly scope: StepScope
+  readonly facts: InstanceFacts
+  readonly log: Logger
+  readonly compiled: CompiledAction
+  /** Context with the data that the action sees. */
+  readonly context: PathContext
+  readonly token: string
+  /** Name of the state. */
+  readonly state: string
+  /** The condition was looked at before a sleep. */
+  readonly gated: boolean
+}
+
+const SKIPPED: Prepared = { kind: 'outcome', outcome: { output: { skipped: true } satisfies ActionOutput } }
+
+/**
+ * Prepares an action: condition, `fromStateData`, arguments; expression functions are evaluated at once (S111, S149, S174, S124).
+ *
+ * @throws whatever an expression throws, as a rejection for JSONata
+ */
+export function prepareAction(performance: Performance): MaybePromise<Prepared> {
+  const { compiled, context, scope, gated } = performance
+  if (compiled.condition === undefined || gated) return prepareView(performance)
+  const holds = compiled.condition.evaluate(context.data, scope.bindings(context))
+  return chain(holds, (perform) => (perform ? prepareView(performance) : SKIPPED))
+}
+
+function prepareView(performance: Performance): MaybePromise<Prepared> {
+  const { compiled, context, scope } = performance
+  if (compiled.from === undefined) return prepareCall(performance, context.data)
+  return chain(compiled.from.evaluate(context.data, scope.bindings(context)), (view) => prepareCall(performance, view))
+}
+
+function prepareCall(performance: Performance, view: Json): MaybePromise<Prepared> {
+  const { compiled, context, scope } = performance
+  const { action, trigger } = compiled
+  if (trigger !== undefined) {
+    return chain(produceEvent(trigger, view, context, scope), (event): Prepared => ({ kind: 'publish', event }))
+  }
+  if (action.subFlowRef !== undefined) return { kind: 'command', command: subflowCommand(performance, view) }
+  const called = compiled.function
+  if (called === undefined) return { kind: 'outcome', outcome: { error: toWorkflowError(notFound(compiled)) } }
+  if (called.expression !== undefined) {
+    const value = called.expression.evaluate(view, scope.bindings(context))
+    return chain(value, (result) => chain(filterResult(performance, { output: result }), (output): Prepared => ({ kind: 'outcome', outcome: { output } })))
+  }
+  const evaluated: MaybePromise<Json> | undefined = compiled.arguments?.evaluate(view, scope.bindings(context))
+  return chain(evaluated, (args): Prepared => ({ kind: 'command', command: callCommand(performance, called, view, args) }))
+}
+
+function notFound({ action, name }: CompiledAction): FunctionError {
+  return new FunctionError({ code: 'FUNCTION_NOT_FOUND', message: `Action "${name}" calls function "${action.functionRef?.refName ?? ''}", which the definition does not declare` })
+}
+
+/** `results` sees the result only; with `useResults: false` nothing is merged (S150, S152). */
+function filterResult({ compiled, context, scope }: Performance, result: FunctionResult): MaybePromise<ActionOutput> {
+  const response = result.response === undefined ? {} : { response: result.response }
+  const { output } = result
+  if (!compiled.action.actionDataFilter.useResults || output === undefined) return response
+  if (compiled.results === undefined) return { ...response, result: output }
+  return chain(compiled.results.evaluate(output, scope.bindings(context)), (filtered) => ({ ...response, result: filtered }))
+}
+
+function subflowCommand(performance: Performance, input: Json): SubflowCommand {
+  const { workflowId, version, invoke, onParentComplete } = performance.compiled.action.subFlowRef ?? { workflowId: '', invoke: 'sync' as const, onParentComplete: 'terminate' as const, version: undefined }
+  return {
+    kind: 'subflow',
+    token: performance.token,
+    workflowId,
+    ...(version === undefined ? {} : { version }),
+    input,
+    detached: invoke === 'async',
+    onParentComplete,
+    finish: (output) => settled(() => chain(filterResult(performance, { output }), (filtered) => ({ output: filtered }))),
+  }
+}
+
+function callCommand(performance: Performance, called: CompiledFunction, data: Json, args: Json | undefined): CallCommand {
+  const { compiled, token } = performance
+  return {
+    kind: 'call',
+    token,
+    detached: compiled.action.functionRef?.invoke === 'async',
+    run: (signal) => settled(() => {
+      const selectionSet = compiled.selectionSet?.evaluate(data, performance.scope.bindings(performance.context))
+      return chain(selectionSet, (selection) => {
+        const result = called.invoker?.invoke({
+          ...(args === undefined ? {} : { arguments: args }),
+          ...(selection === undefined ? {} : { selectionSet: selection }),
+          data,
+          context: callContext(performance, signal),
+        }) ?? {}
+        return chain(result, (answer) => chain(filterResult(performance, answer), (output) => ({ output })))
+      })
+    }),
+  }
+}
+
+function callContext({ facts, compiled, token, log, state, scope }: Performance, signal: AbortSignal): CallContext {
+  const { parent } = facts
+  return {
+    workflowId: facts.workflowId,
+    workflowVersion: facts.version,
+    instanceId: facts.id,
+    ...(parent === undefined ? {} : {
+      parentInstanceId: parent.instanceId,
+      parentWorkflowId: parent.workflowId,
+      rootInstanceId: parent.rootInstanceId,
+      rootWorkflowId: parent.rootWorkflowId,
+    }),
+    ...(facts.businessKey === undefined ? {} : { businessKey: facts.businessKey }),
+    ...(facts.referenceId === undefined ? {} : { referenceId: facts.referenceId }),
+    state,
+    action: compiled.name,
+    headers: facts.headers,
+    idempotencyKey: `${facts.id}:${state}/${compiled.name}:${token}`,
+    signal,
+    log,
+  }
+}
+
+/** Runs something and gives its outcome, whatever it throws. */
+export function settled(run: () => MaybePromise<Outcome>): MaybePromise<Outcome> {
+  try {
+    const outcome = run()
+    return outcome instanceof Promise ? outcome.catch((error: unknown) => ({ error: toWorkflowError(error) })) : outcome
+  } catch (error) {
+    return { error: toWorkflowError(error) }
+  }
+}

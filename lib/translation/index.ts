@@ -1,0 +1,15 @@
+export { translate } from './translate.ts'
+export { actionName } from './actions.ts'
+export {
+  FAILED_TAG,
+  MACHINE_EVENTS,
+  type Address,
+  type InvokeConfig,
+  type MachineConfig,
+  type Named,
+  type NodeConfig,
+  type NodeMeta,
+  type TransitionConfig,
+  type TransitionMeta,
+  type WorkflowMachines,
+} from './machine-config.ts'
