@@ -1,0 +1,38 @@
+import { Server, ServerCredentials, status, type ServiceDefinition, type UntypedHandleCall, type UntypedServiceImplementation } from '@grpc/grpc-js'
+import { load } from '@grpc/proto-loader'
+import { GREETER } from './grpc-greeter.ts'
+
+/** A gRPC server of the runner. */
+export interface GrpcServer {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** Services that cases describe in words, by name; methods that a proto file does not declare are left out. */
+const SERVICES: Readonly<Record<string, Readonly<Record<string, UntypedHandleCall>>>> = { Greeter: GREETER }
+
+/** Serves every service of a proto file on a free port of loopback. */
+export async function startGrpcServer(protoFile: string): Promise<GrpcServer> {
+  const definitions = await load(protoFile, { keepCase: true, enums: String, defaults: false, oneofs: true })
+  const server = new Server()
+  for (const [name, definition] of Object.entries(definitions)) {
+    if (!('format' in definition)) server.addService(definition, implementation(name, definition))
+  }
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
+      if (error === null) resolve(bound)
+      else reject(error)
+    })
+  })
+  return { port, close: () => Promise.resolve(server.forceShutdown()) }
+}
+
+function implementation(name: string, definition: ServiceDefinition): UntypedServiceImplementation {
+  const methods = SERVICES[name.split('.').at(-1) ?? name]
+  if (methods === undefined) throw new Error(`this runner does not know how the gRPC service ${name} behaves`)
+  return Object.fromEntries(Object.keys(definition).map((method) => {
+    const handle = methods[method]
+    if (handle === undefined) throw new Error(`this runner does not know how ${method} of the gRPC service ${name} behaves; code ${status.UNIMPLEMENTED}`)
+    return [method, handle]
+  }))
+}

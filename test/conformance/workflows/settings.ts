@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CaseFile, Fields } from './case-file.ts'
+
+/** A server that settings may name, by the address that stands for it. */
+export interface ServerAddresses {
+  /** Address of the default stub server; absent when the case has none. */
+  readonly main?: string
+  readonly named: ReadonlyMap<string, string>
+}
+
+/** Language profile of a group (decisions of the project): a case may override it. */
+export function profileOf(group: string): 'spec' | 'sonataflow' {
+  return group.startsWith('sonataflow') ? 'sonataflow' : 'spec'
+}
+
+/** Takes the remark in parentheses off a value of `config`, which some cases carry for the reader. */
+export function withoutRemark(value: unknown): unknown {
+  return typeof value === 'string' ? /^(\S+) \(.*\)$/s.exec(value)?.[1] ?? value : value
+}
+
+/**
+ * Completes settings files of an origin whose placeholders its own test set-up fills: addresses of the servers it stubs, and the
+ * paths of their token endpoints.
+ */
+export async function originPlaceholders(file: CaseFile, folder: string, servers: ServerAddresses): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const path of file.properties ?? []) {
+    const text = await readFile(join(folder, path), 'utf8')
+    for (const [, name] of text.matchAll(/\$\{([\w.-]+)\}/g)) {
+      const value = name === undefined ? undefined : placeholder(name, file.mocks ?? [], servers)
+      if (name !== undefined && value !== undefined) found[name] = value
+    }
+  }
+  return found
+}
+
+function placeholder(name: string, mocks: readonly Fields[], servers: ServerAddresses): string | undefined {
+  if (/\burl$/.test(name)) {
+    const server = [...servers.named].find(([key]) => name.toLowerCase().includes(key.toLowerCase()))
+    return server?.[1] ?? servers.main
+  }
+  return /\btoken-path$/.test(name) ? tokenPath(name, mocks) : undefined
+}
+
+/** The token endpoint whose path shares most words with the placeholder. */
+function tokenPath(name: string, mocks: readonly Fields[]): string | undefined {
+  const words = name.split(/[.-]/)
+  const shared = (path: string): number => words.filter((word) => path.split(/[/-]/).includes(word)).length
+  const paths = mocks.map((mock) => String(mock['path'] ?? '')).filter((path) => /\/token$/.test(path))
+  return paths.sort((left, right) => shared(right) - shared(left) || left.length - right.length)[0]
+}
+
+/** Names and topics of the channels that settings declare, with the path of an incoming one. */
+export interface Channels {
+  readonly outgoing: ReadonlySet<string>
+  /** Path for each name and topic. */
+  readonly incoming: ReadonlyMap<string, string>
+}
+
+const CHANNEL = /^(?:mp|sonatina)\.messaging\.(incoming|outgoing)\.("[^"]+"|[^.]+)\.(.+)$/
+
+/** Reads the channels from settings files and from `config`, which wins. */
+export async function readChannels(file: CaseFile, folder: string, config: Readonly<Record<string, unknown>>): Promise<Channels> {
+  const properties = new Map<string, string>()
+  for (const path of file.properties ?? []) {
+    for (const line of (await readFile(join(folder, path), 'utf8')).split('\n')) {
+      const match = /^\s*([^#!=:\s][^=\s]*)\s*=\s*(.*?)\s*$/.exec(line)
+      if (match?.[1] !== undefined && match[2] !== undefined) properties.set(match[1], match[2])
+    }
+  }
+  for (const [key, value] of Object.entries(config)) properties.set(key, String(value))
+  const outgoing = new Set<string>()
+  const names = new Set<string>()
+  const attributes = new Map<string, string>()
+  for (const [key, value] of properties) {
+    const [, direction, quoted, attribute] = CHANNEL.exec(key) ?? []
+    if (direction === undefined || quoted === undefined || attribute === undefined) continue
+    const name = quoted.replaceAll('"', '')
+    if (direction === 'outgoing') outgoing.add(attribute === 'topic' ? value : name)
+    else names.add(name)
+    if (direction === 'incoming') attributes.set(`${name} ${attribute}`, value)
+  }
+  const incoming = new Map<string, string>()
+  for (const name of names) {
+    const path = attributes.get(`${name} path`) ?? '/'
+    incoming.set(name, path)
+    incoming.set(attributes.get(`${name} topic`) ?? name, path)
+  }
+  return { outgoing, incoming }
+}

@@ -1,0 +1,99 @@
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import type { CaseResult, SuiteOptions, SuiteResult } from '../suite-result.ts'
+import { missingNeeds, MISSING } from './capabilities.ts'
+import { loadCases, type LoadedCase } from './case-file.ts'
+import { loadContested } from './contested.ts'
+import { runServed } from './kinds/served.ts'
+import { runSimulation } from './kinds/simulate.ts'
+import type { Faults } from './kinds/outcome.ts'
+
+/** Longest real time of one case: then it hangs. */
+const CASE_LIMIT = 20_000
+
+/** Options of the suite beyond the common ones. */
+export interface WorkflowsOptions extends SuiteOptions {
+  /** Cases that run at once. @default the cores of the machine */
+  readonly parallel?: number
+}
+
+/**
+ * Runs the workflow cases of a corpus against the product, from outside: over HTTP, or through its public API.
+ *
+ * `caseId` is `<group>/<id>`, or the id alone when only one group has it.
+ */
+export async function runWorkflowsSuite(options: WorkflowsOptions): Promise<SuiteResult> {
+  const all = await loadCases(options.corpus)
+  const chosen = options.caseId === undefined ? all : chooseCases(all, options.caseId)
+  const contested = await loadContested()
+  const queue = [...chosen.entries()]
+  const results: CaseResult[] = []
+  const work = async (): Promise<void> => {
+    for (let entry = queue.shift(); entry !== undefined; entry = queue.shift()) {
+      const [index, loaded] = entry
+      const result = await runCase(loaded)
+      const reason = contested[loaded.key]
+      results[index] = result.outcome === 'failed' && reason !== undefined ? { ...result, outcome: 'contested', reason } : result
+    }
+  }
+  await Promise.all(Array.from({ length: options.parallel ?? availableParallelism() }, work))
+  return { suite: 'workflows', cases: results }
+}
+
+function chooseCases(all: readonly LoadedCase[], id: string): readonly LoadedCase[] {
+  const chosen = all.filter(({ key, file }) => key === id || file.id === id)
+  if (chosen.length > 0) return chosen
+  const near = all.map(({ key }) => key).filter((key) => key.toLowerCase().includes(id.toLowerCase().split('/').at(-1) ?? id)).slice(0, 5)
+  throw new Error(`there is no case "${id}"${near.length === 0 ? '' : `; near are ${near.join(', ')}`}`)
+}
+
+async function runCase(loaded: LoadedCase): Promise<CaseResult> {
+  const { key, file, fault } = loaded
+  const base = { id: key, feature: `${file.group} ${file.kind}` }
+  if (fault !== undefined) return { ...base, outcome: 'failed', reason: fault }
+  try {
+    const missing = missingNeeds(file.needs)
+    if (missing.length > 0) return { ...base, outcome: 'skipped', missing, reason: missing.map((need) => `${need} (${MISSING[need] ?? ''})`).join(', ') }
+    if (file.steps.length === 0) {
+      const reason = file.exercisedBy === undefined ? 'nothing says what happens' : `exercised by ${file.exercisedBy}`
+      return { ...base, outcome: 'skipped', missing: [file.exercisedBy === undefined ? '(no oracle)' : '(exercised by another case)'], reason }
+    }
+    const faults = await withinLimit(execute(loaded))
+    return faults.length === 0 ? { ...base, outcome: 'passed' } : { ...base, outcome: 'failed', reason: faults.join('\n') }
+  } catch (error) {
+    return { ...base, outcome: 'failed', reason: reasonOf(error) }
+  }
+}
+
+async function execute(loaded: LoadedCase): Promise<Faults> {
+  const { file } = loaded
+  const steps = file.steps.filter((step) => missingNeeds(step.needs ?? []).length === 0)
+  switch (file.kind) {
+    case 'http':
+    case 'run':
+    case 'load':
+      return runServed(loaded, steps)
+    case 'simulate':
+      return runSimulation(loaded, steps)
+    case 'data':
+      return []
+  }
+}
+
+async function withinLimit(faults: Promise<Faults>): Promise<Faults> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<Faults>((resolve) => {
+    timer = setTimeout(() => { resolve([`it did not end within ${CASE_LIMIT} ms of real time`]) }, CASE_LIMIT)
+  })
+  try {
+    return await Promise.race([faults, limit])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const place = (error.stack ?? '').split('\n').slice(1, 4).map((line) => line.trim().replaceAll(join(process.cwd(), '/'), '')).join(' ')
+  return `${error.name}: ${error.message} (${place})`
+}
