@@ -1,30 +1,36 @@
-import { isIPv4, isIPv6 } from 'node:net'
-
 /** An address as its 32-bit words: one for IPv4, four for IPv6. */
 export type Address = readonly number[]
 
+const BYTE = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
+const IPV4 = new RegExp(`^${BYTE}(?:\\.${BYTE}){3}$`)
+const EMBEDDED_IPV4 = new RegExp(`^(.*:)(${BYTE}(?:\\.${BYTE}){3})$`)
+
 /** Parses an IP address; IPv4 in IPv6 notation counts as IPv4, zones are refused; `undefined` when it is none. */
 export function parseAddress(text: string): Address | undefined {
-  if (isIPv4(text)) return [ipv4Word(text)]
-  if (!isIPv6(text) || text.includes('%')) return undefined
-  const words = ipv6Words(text)
-  const mapped = words[0] === 0 && words[1] === 0 && words[2] === 0xffff
-  return mapped ? words.slice(3) : words
+  if (IPV4.test(text)) return [ipv4Word(text)]
+  const words = text.length > 45 || !text.includes(':') ? undefined : ipv6Words(text)
+  if (words === undefined) return undefined
+  const isMapped = words[0] === 0 && words[1] === 0 && words[2] === 0xffff
+  return isMapped ? words.slice(3) : words
 }
 
 function ipv4Word(text: string): number {
   return text.split('.').reduce((word, byte) => word * 256 + Number(byte), 0)
 }
 
-function ipv6Words(text: string): number[] {
-  const embedded = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(text)
+function ipv6Words(text: string): number[] | undefined {
+  const embedded = EMBEDDED_IPV4.exec(text)
   const word = embedded?.[2] === undefined ? 0 : ipv4Word(embedded[2])
   const plain = embedded?.[1] === undefined ? text : `${embedded[1]}${(word >>> 16).toString(16)}:${(word & 0xffff).toString(16)}`
-  const [head = '', tail] = plain.split('::')
+  const [head = '', tail, ...more] = plain.split('::')
   const left = head === '' ? [] : head.split(':')
   const right = tail === undefined || tail === '' ? [] : tail.split(':')
-  const groups = [...left, ...Array.from({ length: 8 - left.length - right.length }, () => '0'), ...right].map((group) => parseInt(group, 16))
-  return [0, 2, 4, 6].map((index) => (groups[index] ?? 0) * 65536 + (groups[index + 1] ?? 0))
+  const missing = 8 - left.length - right.length
+  if (more.length > 0 || (tail === undefined ? missing !== 0 : missing < 1)) return undefined
+  const groups = [...left, ...Array.from({ length: missing }, () => '0'), ...right]
+  if (!groups.every((group) => /^[0-9a-fA-F]{1,4}$/.test(group))) return undefined
+  const numbers = groups.map((group) => parseInt(group, 16))
+  return [0, 2, 4, 6].map((index) => (numbers[index] ?? 0) * 65536 + (numbers[index + 1] ?? 0))
 }
 
 /** Tests a parsed address; `undefined` means that the request has none. */
