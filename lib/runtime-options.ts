@@ -31,6 +31,8 @@ export interface RuntimeOptions {
   readonly definitions?: readonly DefinitionInput[]
   /** Settings that win over every other source, by key. */
   readonly settings?: Readonly<Record<string, unknown>>
+  /** Settings files of a project given explicitly, in place of those found under `root`. */
+  readonly settingsFiles?: readonly string[]
   /** `key=value` texts of the command line; they win over all but `settings`. */
   readonly arguments?: readonly string[]
   /** Environment to read settings from. @default that of the process */

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createAuthorizer } from './auth/index.ts'
 import { createLogger, createRandomIdSource, createSystemClock, type Clock, type IdSource, type Logger } from './common/index.ts'
@@ -72,6 +73,7 @@ async function surround(options: RuntimeOptions): Promise<Surroundings> {
     ...(options.arguments === undefined ? {} : { arguments: options.arguments }),
     ...(options.environment === undefined ? {} : { environment: options.environment }),
     ...(options.profile === undefined ? {} : { profile: options.profile }),
+    ...(options.settingsFiles === undefined ? {} : { readFile: explicitFiles(root, options.settingsFiles) }),
   })
   return {
     options,
@@ -80,6 +82,16 @@ async function surround(options: RuntimeOptions): Promise<Surroundings> {
     clock: options.clock ?? createSystemClock(),
     ids: options.ids ?? createRandomIdSource(),
     log: options.log ?? createLogger({ level: toLevel(settings.text('sonatina.log.level', 'INFO')) }),
+  }
+}
+
+/** Lets files named explicitly stand for the project's `application.properties`. */
+function explicitFiles(root: string, paths: readonly string[]): (path: string) => Promise<string | undefined> {
+  const standard = resolve(root, 'application.properties')
+  return async (path) => {
+    if (path !== standard || paths.length === 0) return undefined
+    const texts = await Promise.all(paths.map((file) => readFile(resolve(root, file), 'utf8')))
+    return texts.join('\n')
   }
 }
 
