@@ -88,12 +88,13 @@ export function encodeAttributes(event: CloudEventRecord): Record<string, string
   for (const name in event) {
     const value = event[name]
     if (value === undefined || name === 'data' || name === 'data_base64') continue
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
     if (name === 'datacontenttype') {
-      headers['content-type'] = String(value)
+      headers['content-type'] = text
       continue
     }
     const spelling = name === 'dataschema' && event.specversion === '0.3' ? 'schemaurl' : name
-    headers[PREFIX + spelling] = encodeHeaderValue(typeof value === 'string' ? value : JSON.stringify(value))
+    headers[PREFIX + spelling] = encodeHeaderValue(text)
   }
   return headers
 }

@@ -14,11 +14,11 @@ export interface FunctionInvoker {
    * @throws {@link FunctionError} `FUNCTION_FAILED` or `FUNCTION_TIMEOUT`; errors of `httpError` as they are
    */
   invoke(one: ResolvedFunction, input: unknown, surroundings: CallSurroundings, log?: Logger): Promise<unknown>
-  /** Number of handlers that have not settled. */
-  readonly running: number
   /** Waits until every handler has settled, at most the shutdown timeout; then aborts the signals of those left. */
   close(): Promise<void>
 }
+
+type Settled = { readonly value: unknown } | { readonly error: FunctionError }
 
 /** Creates an invoker. */
 export function createInvoker(options: ResolvedFunctionRuntimeOptions): FunctionInvoker {
@@ -26,49 +26,42 @@ export function createInvoker(options: ResolvedFunctionRuntimeOptions): Function
   const running = new Set<CallContext>()
   let whenIdle: (() => void) | undefined
 
-  const settle = (context: CallContext): void => {
-    context.settle()
-    running.delete(context)
-    if (running.size === 0) whenIdle?.()
-  }
-
-  const call = async (one: ResolvedFunction, input: unknown, context: CallContext): Promise<unknown> => {
+  const call = async (one: ResolvedFunction, input: unknown, context: CallContext): Promise<Settled> => {
     running.add(context)
     try {
-      return await one.handler(input, context)
+      return { value: await one.handler(input, context) }
     } catch (error) {
-      throw isHttpError(error) ? error : failed(one.name, error)
+      return { error: isHttpError(error) ? error : failed(one.name, error) }
     } finally {
-      settle(context)
+      context.settle()
+      running.delete(context)
+      if (running.size === 0) whenIdle?.()
     }
   }
 
-  return {
-    get running() { return running.size },
-    invoke(one, input, surroundings, log = options.log) {
-      const context = new CallContext(one.name, log, surroundings)
-      const result = call(one, input, context)
-      if (timeout === undefined) return result
-      return new Promise((resolve, reject) => {
-        let late = false
-        const cancel = clock.at(clock.now() + timeout, () => {
-          late = true
-          context.abort(`it took longer than ${String(timeout)} ms`)
-          reject(new FunctionError({
-            code: 'FUNCTION_TIMEOUT',
-            message: `Function ${one.name} took longer than ${String(timeout)} ms`,
-            retryable: true,
-          }))
-        })
-        result.then(
-          (value) => { cancel(); resolve(value) },
-          (error: unknown) => {
-            cancel()
-            if (late) context.log.error({ err: error }, 'The function failed after its caller had been answered')
-            reject(error)
-          },
-        )
+  const withinTime = (call: Promise<Settled>, name: string, context: CallContext, limit: number): Promise<Settled> =>
+    new Promise((resolve) => {
+      let late = false
+      const cancel = clock.at(clock.now() + limit, () => {
+        late = true
+        const message = `Function ${name} took longer than ${String(limit)} ms`
+        context.abort(message)
+        resolve({ error: new FunctionError({ code: 'FUNCTION_TIMEOUT', message, retryable: true }) })
       })
+      void call.then((settled) => {
+        cancel()
+        if (late && 'error' in settled) context.log.error({ err: settled.error }, 'The function failed after its caller had been answered')
+        resolve(settled)
+      })
+    })
+
+  return {
+    async invoke(one, input, surroundings, log = options.log) {
+      const context = new CallContext(one.name, log, surroundings)
+      const calling = call(one, input, context)
+      const settled = await (timeout === undefined ? calling : withinTime(calling, one.name, context, timeout))
+      if ('error' in settled) throw settled.error
+      return settled.value
     },
     close: () => new Promise((resolve) => {
       if (running.size === 0) {
@@ -86,5 +79,5 @@ export function createInvoker(options: ResolvedFunctionRuntimeOptions): Function
 
 function failed(name: string, error: unknown): FunctionError {
   const reason = error instanceof Error ? error.message : typeof error === 'string' ? error : 'it threw something that is no Error'
-  return new FunctionError({ code: 'FUNCTION_FAILED', message: `Function ${name} failed: ${reason}`, cause: error, retryable: false })
+  return new FunctionError({ code: 'FUNCTION_FAILED', message: `Function ${name} failed: ${reason}`, cause: error })
 }

@@ -43,7 +43,8 @@ async function echoed(event: YamlEvent, mode: EventMode): Promise<readonly strin
   if (answer.status !== 200 && answer.status !== 204) return [`status ${String(answer.status)}: ${Buffer.from(answer.body).toString()}`]
   const decoded = decodeHttp(answer)
   const { data, data_base64: base64, ...got } = decoded.event
-  const bytes = base64 === undefined ? Buffer.from(typeof data === 'string' ? data : JSON.stringify(data)) : fromBase64(base64)
+  const text = typeof data === 'string' && !isJson(got.datacontenttype) ? data : JSON.stringify(data)
+  const bytes = base64 === undefined ? Buffer.from(text) : fromBase64(base64)
   return [
     ...(decoded.mode === mode ? [] : [`${mode} answer expected`]),
     // Without a media type of its own the answer says that it holds bytes.
@@ -57,9 +58,12 @@ function encode(attributes: CloudEventRecord, data: string | undefined, mode: Ev
     return { headers: encodeHttp(attributes, 'binary').headers, body: data === undefined ? undefined : Buffer.from(data) }
   }
   if (data === undefined) return encodeHttp(attributes, mode)
-  const mediaType = parseMediaType(attributes.datacontenttype ?? 'application/json')
-  const isJson = mediaType !== undefined && isJsonMediaType(mediaType)
-  return encodeHttp({ ...attributes, data: isJson ? JSON.parse(data) as CloudEventRecord : data }, mode)
+  return encodeHttp({ ...attributes, data: isJson(attributes.datacontenttype) ? JSON.parse(data) as CloudEventRecord : data }, mode)
+}
+
+function isJson(contentType = 'application/json'): boolean {
+  const mediaType = parseMediaType(contentType)
+  return mediaType !== undefined && isJsonMediaType(mediaType)
 }
 
 function sameData(expected: string, got: string): boolean {

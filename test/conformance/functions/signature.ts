@@ -26,8 +26,9 @@ const SCALARS: Readonly<Record<string, JsonSchema>> = {
   double: { type: 'number' },
   float: { type: 'number' },
   number: { type: 'number' },
-  ...Object.fromEntries([['byte', 7], ['short', 15], ['int', 31]].map(([name, bits]) =>
-    [name, { type: 'integer', minimum: -(2 ** Number(bits)), maximum: 2 ** Number(bits) - 1 }])),
+  byte: { type: 'integer', minimum: -(2 ** 7), maximum: 2 ** 7 - 1 },
+  short: { type: 'integer', minimum: -(2 ** 15), maximum: 2 ** 15 - 1 },
+  int: { type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 },
   integer: { type: 'integer' },
   long: { type: 'integer' },
 }

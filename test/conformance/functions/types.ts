@@ -58,7 +58,8 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
 /** Gives method and path of a request. */
 export function targetOf(request: VectorRequest): { readonly method: (typeof METHODS)[number]; readonly path: string } {
   const method = METHODS.find((name) => name in request) ?? 'GET'
-  return { method, path: String(request[method] ?? '/') }
+  const path = request[method]
+  return { method, path: typeof path === 'string' ? path : '/' }
 }
 
 /** Gives the body of a request as it goes over the wire; `undefined` when there is none. */

@@ -6,7 +6,6 @@ import {
   listenFunctions,
   serve,
   type Descriptor,
-  type FunctionMapping,
   type FunctionRuntimeOptions,
   type HostedFunction,
 } from '../../../lib/function-runtime/index.ts'
@@ -127,7 +126,7 @@ function compare(answer: Answer, expected: VectorAnswer, event: boolean): string
   if (expected.hex !== undefined) check(answer.body.toString('hex') === expected.hex.toLowerCase(), `bytes ${expected.hex} expected`)
   if (expected.ct !== undefined) check(header('content-type')?.startsWith(expected.ct) === true, `content type ${expected.ct} expected`)
   for (const [name, value] of Object.entries(expected.ce ?? {})) {
-    check(header(`ce-${name}`) === String(value), `ce-${name}: ${value} expected, got ${header(`ce-${name}`) ?? 'none'}`)
+    check(header(`ce-${name}`) === value, `ce-${name}: ${value} expected, got ${header(`ce-${name}`) ?? 'none'}`)
   }
   for (const name of expected.any ?? []) check((header(name) ?? '') !== '', `header ${name} expected`)
   for (const name of expected.absent ?? []) check(header(name) === undefined, `no header ${name} expected`)
