@@ -4,36 +4,47 @@ import { DefinitionError, FunctionError } from '../errors/index.ts'
 import type { FunctionDefinition } from '../definition/index.ts'
 import type { FunctionCompilerOptions, FunctionSource } from './compile-options.ts'
 import { describeFunction } from './compile-options.ts'
+import { createGrpcChannels } from './grpc/channels.ts'
 import { MAX_DOCUMENT_SIZE } from './documents/parse.ts'
 import type { RemoteReader } from './documents/read.ts'
 import type { FunctionCompiler, Invoker } from './invoker.ts'
+import { compileAsyncapi } from './kinds/asyncapi.ts'
 import { compileCustom } from './kinds/custom.ts'
+import { compileGraphql } from './kinds/graphql.ts'
+import { compileOdata } from './kinds/odata.ts'
 import { contextWithoutCall, type RemoteParts } from './kinds/parts.ts'
 import { compileRest } from './kinds/rest.ts'
+import { compileRpc } from './kinds/rpc.ts'
+import { createNatsConnections } from './nats.ts'
 import { createOpenApiLibrary } from './openapi/library.ts'
 
 type Kind = (source: FunctionSource, parts: RemoteParts) => Invoker | Promise<Invoker>
 
-const KINDS = {
+const KINDS: Readonly<Record<FunctionDefinition['type'], Kind>> = {
+  asyncapi: compileAsyncapi,
   custom: compileCustom,
+  graphql: compileGraphql,
+  odata: compileOdata,
   rest: compileRest,
+  rpc: compileRpc,
   expression: (source) => {
     throw new DefinitionError({
       code: 'DEFINITION_UNSUPPORTED',
       message: `${describeFunction(source)} is an expression function, which has no invoker: instances evaluate it themselves`,
     })
   },
-} as const satisfies Partial<Record<FunctionDefinition['type'], Kind>>
+}
 
 /** Creates the compiler of functions; one for a process, closed with it. */
 export function createFunctionCompiler(options: FunctionCompilerOptions): FunctionCompiler {
   const parts = createParts(options)
   return {
     async compile(definition, scope) {
-      return await KINDS[definition.type as keyof typeof KINDS]({ definition, scope, options }, parts)
+      return await KINDS[definition.type]({ definition, scope, options }, parts)
     },
     async close() {
-      await Promise.resolve()
+      parts.grpc.close()
+      await parts.nats.close()
     },
   }
 }
@@ -53,6 +64,8 @@ function createParts(options: FunctionCompilerOptions): RemoteParts {
     httpClients,
     authorizer,
     readRemote,
+    grpc: createGrpcChannels(settings),
+    nats: createNatsConnections(),
     remote: {
       clock: options.clock,
       kogito: settings.boolean('sonatina.headers.kogito', false),

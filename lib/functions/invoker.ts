@@ -53,6 +53,15 @@ export interface Invoker {
   /** True when an action must name arguments for it (`sysout`): checked at load against each `functionRef`. */
   readonly needsArguments?: boolean
   /**
+   * Set when the function is an event on a channel of the messaging settings (`asyncapi`): a `consumed` one has no call, the instance
+   * waits for the event; a `produced` one may be sent through the instance's outbox instead of `invoke`.
+   */
+  readonly event?: {
+    readonly kind: 'consumed' | 'produced'
+    /** Event type, which is the name of the channel. */
+    readonly type: string
+  }
+  /**
    * Calls the function. May answer at once (a plain value) or later (a promise).
    *
    * @throws {@link FunctionError}, or whatever a host function throws; the instance turns it into a workflow error.

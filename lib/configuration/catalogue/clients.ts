@@ -28,7 +28,7 @@ const RESILIENCE: readonly SettingDefinition[] = [
 ]
 
 /** `sonatina.rest-client.<file>.*` */
-export const REST_CLIENT: readonly SettingDefinition[] = below('sonatina.rest-client.<file>.', ['quarkus.rest-client.<file>.'], [
+export const REST_CLIENT: readonly SettingDefinition[] = below('sonatina.rest-client.<file>.', ['quarkus.rest-client.<file>.', 'kogito.sw.openapi.<file>.'], [
   setting('url', 'text', 'Root address; the operation path is appended to it, a base path is kept.', { aliases: ['uri'], defaultText: 'first usable `servers` entry of the document' }),
   setting('connect-timeout', 'duration', 'Time to connect, TLS included.', { unit: 'ms', default: '15000' }),
   setting('read-timeout', 'duration', 'Longest silence of the server.', { unit: 'ms', default: '30000' }),

@@ -105,6 +105,22 @@ export const RUNTIME: readonly SettingDefinition[] = [
     setting('api_key_prefix', 'text', 'Text before the API key.'),
     setting('ruleflowgroup', 'text', 'Accepted without effect.', { ignored: true }),
   ]),
+  ...below('sonatina.functions.', ['kogito.sw.functions.'], [
+    setting('host', 'text', 'Host of custom rest functions that have none of their own.', { default: 'localhost' }),
+    setting('port', 'integer', 'Port of custom rest functions that have none of their own.', { min: 1, max: 65535, defaultText: '80, 443 for https' }),
+    setting('protocol', 'choice', 'Protocol of custom rest functions that have none of their own.', { values: ['http', 'https'], default: 'http' }),
+  ]),
+  setting('sonatina.host-classes', 'list', 'Modules whose exported classes and objects `service:` functions call.', { defaultText: 'every `.ts` and `.js` module beside the definitions' }),
+  setting('sonatina.knative.services.<service>.url', 'text', 'Address of a Knative service, by `<namespace>/<name>` or `<name>`.', { defaultText: '`http://<name>.<namespace>.svc.cluster.local`' }),
+  setting('sonatina.knative.namespace', 'text', 'Namespace of Knative services named without one.'),
+  setting('sonatina.asyncapi.<file>.url', 'text', 'Address of the message server (`http:`, `https:`, `nats:`) of an AsyncAPI document.', { defaultText: 'the first `servers` entry of the document' }),
+  ...below('sonatina.grpc.clients.<service>.', ['quarkus.grpc.clients.<service>.'], [
+    setting('host', 'text', 'Host of a gRPC service.', { default: 'localhost' }),
+    setting('port', 'integer', 'Port of a gRPC service.', { min: 1, max: 65535, default: '50051' }),
+    setting('plain-text', 'boolean', 'Whether the connection is without TLS.', { default: 'true' }),
+  ]),
+  setting('sonatina.grpc.max-message-size', 'size', 'Largest message that is received by gRPC.', { default: '10M' }),
+  setting('sonatina.grpc.enum.include-default', 'boolean', 'Whether enums that hold their default are part of the result.', { aliases: ['kogito.grpc.enum.includeDefault'], default: 'false' }),
   setting('sonatina.operation-id-strategy', 'choice', 'How the key of a document is made.', { aliases: ['kogito.sw.operationIdStrategy'], values: ['FILE_NAME', 'FULL_URI', 'FUNCTION_NAME', 'SPEC_TITLE'], default: 'FILE_NAME' }),
   setting('sonatina.rest-client.config-key.separator', 'text', 'Between the document key and the value of `configKey`.', { aliases: ['kogito.rest_client.config_key.separator'], default: '.' }),
   ...below('sonatina.messaging.<direction>.<channel>.', ['mp.messaging.<direction>.<channel>.'], [

@@ -1,6 +1,9 @@
 import { unavailable, type FunctionSource, type FunctionTypeHandler } from '../compile-options.ts'
 import type { Invoker } from '../invoker.ts'
+import { compileHosted } from './hosted.ts'
+import { compileKnative } from './knative.ts'
 import type { RemoteParts } from './parts.ts'
+import { compileRestCall } from './rest-call.ts'
 import { compileScript } from './script.ts'
 import { compileService } from './service.ts'
 import { compileSysout } from './sysout.ts'
@@ -9,6 +12,9 @@ type CustomKind = (operation: string, source: FunctionSource, parts: RemoteParts
 
 const CUSTOM_KINDS: Readonly<Record<string, CustomKind>> = {
   service: compileService,
+  rest: compileRestCall,
+  knative: compileKnative,
+  function: compileHosted,
   sysout: compileSysout,
   script: compileScript,
 }

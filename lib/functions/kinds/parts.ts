@@ -7,7 +7,9 @@ import type { HttpClients } from '../../http-client/index.ts'
 import { describeFunction, malformed, type FunctionSource } from '../compile-options.ts'
 import type { DocumentScope, LocatedDocument } from '../documents/locate.ts'
 import type { RemoteReader } from '../documents/read.ts'
+import type { GrpcChannels } from '../grpc/channels.ts'
 import type { CallContext } from '../invoker.ts'
+import type { NatsConnections } from '../nats.ts'
 import type { OpenApiLibrary } from '../openapi/library.ts'
 import type { RemoteOptions } from '../remote/call.ts'
 
@@ -18,6 +20,8 @@ export interface RemoteParts {
   readonly authorizer: Authorizer
   readonly remote: RemoteOptions
   readonly readRemote: RemoteReader
+  readonly grpc: GrpcChannels
+  readonly nats: NatsConnections
   /** `sonatina.rest-client.config-key.separator`. */
   readonly configKeySeparator: string
   /** Keys of documents in use, with the address each was made for. */

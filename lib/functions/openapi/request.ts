@@ -3,6 +3,8 @@ import { argumentError, assertHeaderValue, assertPathValue, compileValueCheck, t
 import { compileBodyWriter } from './body.ts'
 import { encodeCookieValue } from './encode.ts'
 import type { BodyModel, OperationModel, ParameterModel } from './model.ts'
+import { compilePathTemplate, placeNames } from './path-template.ts'
+import { joinQueries } from './query.ts'
 import {
   compileCookieWriter,
   compileHeaderWriter,
@@ -76,7 +78,7 @@ export function compileRequestBuilder(operation: OperationModel, options: Reques
     .map((parameter) => ({ ...toSlot(operation, parameter, options), write: compileSlotWriter(operation, parameter) }))
   const known = new Set(slots.flatMap((slot) => [slot.parameter.name, slot.qualified]))
   for (const parameter of operation.parameters) known.add(parameter.name)
-  const path = compilePath(operation)
+  const template = compilePathTemplate(operation.path)
   const writeBody = operation.body === undefined ? undefined : compileBodyWriter(operation.body)
   const { body: bodyModel } = operation
   // A whole value can be the body only where nothing else must be told from it.
@@ -90,7 +92,7 @@ export function compileRequestBuilder(operation: OperationModel, options: Reques
         throw argumentError(operation, 'takes named arguments (an object); a single value is possible only for an operation with a body and no required parameter')
       }
       const named = whole ? EMPTY : args ?? EMPTY
-      const draft: Draft = { query: '', headers: {}, cookies: '', form: undefined, path: new Array<string | undefined>(path.names.length) }
+      const draft: Draft = { query: '', headers: {}, cookies: '', form: undefined, path: new Array<string | undefined>(template.names.length) }
       for (const slot of slots) {
         const given = read(named, slot)
         if (given !== undefined && given !== null) slot.write(slot.check(given), draft)
@@ -101,7 +103,10 @@ export function compileRequestBuilder(operation: OperationModel, options: Reques
       const rest = whole ? undefined : restOf(named, known)
       if (rest !== undefined && !takesRest) refuseUnknown(operation, Object.keys(rest), options)
       const body = whole ? args : draft.form as Json | undefined ?? (takesRest ? chooseBody(bodyModel, rest) : undefined)
-      const request = { method: operation.method, path: path.join(draft.path), query: path.query(draft.query), headers: draft.headers, cookies: draft.cookies }
+      const joined = template.join(draft.path)
+      if ('problem' in joined) throw argumentError(operation, joined.problem)
+      const { query, headers, cookies } = draft
+      const request = { method: operation.method, path: joined.path, query: joinQueries(template.query, query), headers, cookies }
       if (writeBody === undefined || body === undefined || body === null) {
         if (bodyModel?.required === true) throw argumentError(operation, 'the required body is not given; name its properties in the arguments')
         return request
@@ -126,7 +131,7 @@ function compileSlotWriter(operation: OperationModel, parameter: ParameterModel)
   switch (parameter.in) {
     case 'path': {
       const write = compilePathWriter(parameter)
-      const places = pathNames(operation.path).flatMap((other, index) => other === name ? [index] : [])
+      const places = placeNames(operation.path).flatMap((other, index) => other === name ? [index] : [])
       return (value, draft) => {
         const written = write(value)
         assertPathValue(operation, name, value, written)
@@ -160,61 +165,6 @@ function compileSlotWriter(operation: OperationModel, parameter: ParameterModel)
   }
 }
 
-/** The path of an operation, split once: literals and the values between them. */
-function compilePath(operation: OperationModel): {
-  readonly names: readonly string[]
-  readonly join: (values: readonly (string | undefined)[]) => string
-  readonly query: (written: string) => string
-} {
-  const [template = '', fixedQuery] = splitQuery(operation.path)
-  const names = pathNames(template)
-  const literals = template.split(/\{[^{}]*\}/).map(encodeLiteral)
-  const query = (written: string): string => {
-    if (fixedQuery === undefined || fixedQuery === '') return written
-    return written === '' ? fixedQuery : `${fixedQuery}&${written}`
-  }
-  if (names.length === 0) {
-    const [path = ''] = literals
-    return { names, join: () => path, query }
-  }
-  return {
-    names,
-    query,
-    join(values) {
-      let path = literals[0] ?? ''
-      for (let index = 0; index < names.length; index++) {
-        const value = values[index]
-        if (value === undefined) throw argumentError(operation, `path parameter "${String(names[index])}" is not given`)
-        path += value + (literals[index + 1] ?? '')
-      }
-      assertSegments(operation, path)
-      return path
-    },
-  }
-}
-
-/** Names in a path template, in order of first appearance of each place. */
-function pathNames(template: string): string[] {
-  return [...template.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? '')
-}
-
-function splitQuery(path: string): [string, string?] {
-  const at = path.indexOf('?')
-  return at < 0 ? [path] : [path.slice(0, at), path.slice(at + 1)]
-}
-
-/** Encodes what a document may write in a path but an address may not hold; percent-encoded text stays. */
-function encodeLiteral(literal: string): string {
-  return encodeURI(literal).replaceAll('%25', '%')
-}
-
-/** Refuses a path that a client or server would normalise to another one. */
-function assertSegments(operation: OperationModel, path: string): void {
-  if (!path.includes('.')) return
-  if (path.split('/').some((segment) => segment === '.' || segment === '..')) {
-    throw argumentError(operation, 'a path parameter makes a segment "." or "..", which would change the path')
-  }
-}
 
 function restOf(named: Readonly<Record<string, Json>>, known: ReadonlySet<string>): Record<string, Json> | undefined {
   let rest: Record<string, Json> | undefined
