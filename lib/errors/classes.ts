@@ -41,6 +41,17 @@ export interface ExpressionErrorDetails {
   readonly column?: number
   readonly pointer?: string
   readonly purpose?: string
+  /** Id of the workflow. */
+  readonly workflow?: string
+  /** File of the definition, and the line there. */
+  readonly file?: string
+  readonly fileLine?: number
+  /** Expression function that the text is the operation of. */
+  readonly function?: string
+  /** What would be right. */
+  readonly hint?: string
+  /** Limit that was exceeded. */
+  readonly limit?: string
 }
 
 /** An expression does not parse, failed while running, or went over a limit. */

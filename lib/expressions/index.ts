@@ -12,3 +12,7 @@ export {
   type Target,
 } from './evaluator.ts'
 export { mergeObjects, mergeResult } from './merge.ts'
+export { createBindings, type BindingsOptions } from './bindings.ts'
+export { createExpressions, type ExpressionsOptions, type FallbackFacts } from './expressions.ts'
+export { DEFAULT_LIMITS, type ExpressionLimits } from './limits.ts'
+export { formatExpressionError } from './locate.ts'

@@ -2,11 +2,12 @@ import { copyObject, isJsonObject, jsonEquals, setOwn, type Json, type JsonObjec
 import type { Profile } from './evaluator.ts'
 
 /**
- * Merges the result of an action or the payload of an event into workflow data (S156–S162, readings A01).
+ * Merges the result of an action or the payload of an event into workflow data (S156–S162, reading A01).
  *
  * Objects merge deeply and the result wins; an array over an array replaces it (`sonataflow`) or is appended without
- * duplicates (`spec`); a scalar or array into object data becomes property `response`; a null result changes nothing; null or
- * empty data is replaced; an object over scalar data keeps the scalar under `_target`. Nothing is changed in place.
+ * duplicates (`spec`, S158); a scalar or array into object data becomes property `response`; anything else into array data
+ * is appended when absent; a null result changes nothing; null or empty data is replaced; an object over scalar data
+ * keeps the scalar under `_target`. Nothing is changed in place.
  */
 export function mergeResult(data: Json | undefined, result: Json | undefined, profile: Profile): Json {
   if (result === undefined || result === null) return data ?? null
@@ -16,11 +17,22 @@ export function mergeResult(data: Json | undefined, result: Json | undefined, pr
     if (Object.keys(data).length === 0) return result
     return { ...data, response: mergeValue(data['response'], result, profile) }
   }
-  if (Array.isArray(data)) return mergeValue(data, result, profile)
+  if (Array.isArray(data)) return mergeArray(data as readonly Json[], result, profile)
   return isJsonObject(result) ? { _target: data, ...result } : result
 }
 
-/** Merges two objects deeply; the incoming one wins. */
+/**
+ * Merges a result into what stands at a target such as `toStateData` (S151, expressions.md "Outputs").
+ *
+ * Like {@link mergeResult}, but a scalar at the target is replaced; `undefined` when nothing changes.
+ */
+export function mergeAt(current: Json | undefined, result: Json, profile: Profile): Json | undefined {
+  if (result === null) return undefined
+  if (isJsonObject(current) && isJsonObject(result)) return mergeObjects(current, result, profile)
+  return Array.isArray(current) ? mergeArray(current as readonly Json[], result, profile) : result
+}
+
+/** Merges two objects deeply; the incoming one wins (S157). */
 export function mergeObjects(target: JsonObject, incoming: JsonObject, profile: Profile): JsonObject {
   const merged = copyObject(target)
   for (const key of Object.keys(incoming)) {
@@ -30,21 +42,27 @@ export function mergeObjects(target: JsonObject, incoming: JsonObject, profile: 
   return merged as JsonObject
 }
 
+// Below the top level a value of another type replaces, but a scalar joins a list (A01).
 function mergeValue(target: Json | undefined, incoming: Json, profile: Profile): Json {
   if (target === undefined || incoming === null) return incoming
-  if (isJsonObject(target) && isJsonObject(incoming)) return mergeObjects(target, incoming, profile)
-  if (!Array.isArray(target)) return incoming
-  const items = target as readonly Json[]
-  if (!Array.isArray(incoming)) return isJsonObject(incoming) || items.some((item) => jsonEquals(item, incoming)) ? replaceOrKeep(items, incoming) : [...items, incoming]
-  return profile === 'sonataflow' ? incoming : appendUnique(items, incoming as readonly Json[])
+  if (isJsonObject(incoming)) return isJsonObject(target) ? mergeObjects(target, incoming, profile) : incoming
+  return Array.isArray(target) ? mergeArray(target as readonly Json[], incoming, profile) : incoming
 }
 
-function replaceOrKeep(items: readonly Json[], incoming: Json): Json {
-  return isJsonObject(incoming) ? incoming : items
+function mergeArray(items: readonly Json[], incoming: Json, profile: Profile): Json {
+  if (!Array.isArray(incoming)) return appendUnique(items, [incoming])
+  return profile === 'sonataflow' ? incoming : appendUnique(items, incoming as readonly Json[])
 }
 
 function appendUnique(items: readonly Json[], incoming: readonly Json[]): readonly Json[] {
   const merged = [...items]
-  for (const item of incoming) if (!merged.some((present) => jsonEquals(present, item))) merged.push(item)
+  // Scalars are found in a set; containers have to be compared one by one.
+  const scalars = new Set(items.filter((item) => typeof item !== 'object' || item === null))
+  for (const item of incoming) {
+    const isScalar = typeof item !== 'object' || item === null
+    if (isScalar ? scalars.has(item) : merged.some((present) => jsonEquals(present, item))) continue
+    if (isScalar) scalars.add(item)
+    merged.push(item)
+  }
   return merged
 }

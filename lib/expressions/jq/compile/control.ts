@@ -1,0 +1,289 @@
+import type { Json } from '../../../common/index.ts'
+import { Break, JqError } from '../failure.ts'
+import { Env } from '../run.ts'
+import { isTruthy } from '../value.ts'
+import { many, NONE, one, optional, single, type Each, type EmitPath, type Filter, type FilterFacts, type Get, type Output, type Paths } from './filter.ts'
+
+type One = (value: Json, env: Env) => Json
+
+/** Makes a filter with one or at most one output from the same closure. */
+function atMostOne(get: Get, exactly: boolean, facts: FilterFacts): Filter {
+  return exactly ? one(get as One, facts) : optional(get, facts)
+}
+
+/** `left | right`. */
+export function pipe(left: Filter, right: Filter): Filter {
+  if (left.keys?.length === 0) return right
+  if (right.keys?.length === 0) return left
+  const facts = pipeFacts(left, right)
+  const { get } = left
+  const next = right.get
+  if (get && next) {
+    if (left.count === 'one') return atMostOne((value, env) => next((get as One)(value, env), env), right.count === 'one', facts)
+    return optional((value, env) => {
+      const output = get(value, env)
+      return output === NONE ? NONE : next(output, env)
+    }, facts)
+  }
+  return many(pipeEach(left, right), facts)
+}
+
+function pipeEach(left: Filter, right: Filter): Each {
+  const { get } = left
+  const next = right.get
+  if (get) return (value, env, emit) => {
+    const output = get(value, env)
+    return output !== NONE && right.each(output, env, emit)
+  }
+  if (right.count === 'one') return (value, env, emit) => left.each(value, env, (output) => emit((next as One)(output, env)))
+  if (next) return (value, env, emit) => left.each(value, env, (output) => {
+    const result = next(output, env)
+    return result !== NONE && emit(result)
+  })
+  return (value, env, emit) => left.each(value, env, (output) => right.each(output, env, emit))
+}
+
+function pipeFacts(left: Filter, right: Filter): FilterFacts {
+  const { update, accumulate } = left
+  const after = right.update
+  const afterAccumulate = right.accumulate
+  return {
+    usesInput: left.usesInput && right.usesInput,
+    paths: (path, value, env, emit) => left.paths(path, value, env, (at, output) => right.paths(at, output, env, emit)),
+    ...(left.keys && right.keys && { keys: [...left.keys, ...right.keys] }),
+    ...(update && after && { update: (value, env, change, context) =>
+      update(value, env, (old, inner) => after(old, env, change, inner), context) }),
+    ...(accumulate && afterAccumulate && { accumulate: (state, env, owned) =>
+      afterAccumulate(accumulate(state, env, owned), env, owned) }),
+  }
+}
+
+/** `left, right`. */
+export function comma(left: Filter, right: Filter): Filter {
+  return many((value, env, emit) => left.each(value, env, emit) || right.each(value, env, emit), {
+    usesInput: left.usesInput || right.usesInput,
+    paths: (path, value, env, emit) => left.paths(path, value, env, emit) || right.paths(path, value, env, emit),
+  })
+}
+
+/** `if condition then … else … end`; without `else` the input. */
+export function conditional(condition: Filter, then: Filter, otherwise: Filter): Filter {
+  const test = single(condition)
+  const choose = (value: Json): Filter => isTruthy(value) ? then : otherwise
+  const paths: Paths = (path, value, env, emit) =>
+    condition.each(value, env, (output) => choose(output).paths(path, value, env, emit))
+  const usesInput = condition.usesInput || then.usesInput || otherwise.usesInput
+  if (test === undefined) {
+    return many((value, env, emit) => condition.each(value, env, (output) => choose(output).each(value, env, emit)), { usesInput, paths })
+  }
+  const facts = { usesInput, paths, ...branchFacts(test, then, otherwise) }
+  const first = then.get
+  const second = otherwise.get
+  if (first && second) {
+    const exactly = then.count === 'one' && otherwise.count === 'one'
+    return atMostOne((value, env) => isTruthy(test(value, env)) ? first(value, env) : second(value, env), exactly, facts)
+  }
+  return many((value, env, emit) => choose(test(value, env)).each(value, env, emit), facts)
+}
+
+function branchFacts(test: One, then: Filter, otherwise: Filter): FilterFacts {
+  const { update, accumulate } = then
+  const other = otherwise.update
+  const otherAccumulate = otherwise.accumulate
+  return {
+    ...(update && other && { update: (value, env, change, context) =>
+      (isTruthy(test(value, env)) ? update : other)(value, env, change, context) }),
+    ...(accumulate && otherAccumulate && { accumulate: (state, env, owned) =>
+      (isTruthy(test(state, env)) ? accumulate : otherAccumulate)(state, env, owned) }),
+  }
+}
+
+/** `empty`. */
+export function nothing(): Filter {
+  return optional(() => NONE, { usesInput: false, paths: () => false, update: (value) => value })
+}
+
+/** `select(condition)`. */
+export function select(condition: Filter): Filter {
+  const test = single(condition)
+  const paths: Paths = (path, value, env, emit) => condition.each(value, env, (output) => isTruthy(output) && emit(path, value))
+  if (test === undefined) return many((value, env, emit) => condition.each(value, env, (output) => isTruthy(output) && emit(value)), { paths })
+  return optional((value, env) => {
+    const output = test(value, env)
+    return output !== false && output !== null ? value : NONE
+  }, {
+    paths,
+    update: (value, env, change, context) => {
+      if (!isTruthy(test(value, env))) return value
+      const output = change(value, context)
+      return output === NONE ? null : output
+    },
+  })
+}
+
+/** `try body catch handler`; without a handler failures give no output. Only failures of the body itself are caught. */
+export function attempt(body: Filter, handler: Filter | undefined): Filter {
+  const paths: Paths = (path, value, env, emit) => guard(
+    (inner: EmitPath) => body.paths(path, value, env, inner),
+    (failure) => handler !== undefined && handler.paths(path, failure, env, emit),
+    emit,
+  )
+  const { get } = body
+  const facts = { usesInput: body.usesInput || (handler?.usesInput ?? false), paths }
+  if (get && (handler === undefined || handler.get)) {
+    const rescue = handler?.get
+    return atMostOne((value, env) => {
+      try {
+        return get(value, env)
+      } catch (error) {
+        if (!(error instanceof JqError)) throw error
+        return rescue === undefined ? NONE : rescue(error.value, env)
+      }
+    }, body.count === 'one' && handler?.count === 'one', facts)
+  }
+  return many((value, env, emit) => guard(
+    (inner: (output: Json) => boolean) => body.each(value, env, inner),
+    (failure) => handler !== undefined && handler.each(failure, env, emit),
+    emit,
+  ), facts)
+}
+
+function guard<Args extends unknown[]>(
+  run: (emit: (...args: Args) => boolean) => boolean, rescue: (failure: Json) => boolean, emit: (...args: Args) => boolean,
+): boolean {
+  // False while a consumer has the output: its failures are not ours.
+  let inside = true
+  try {
+    return run((...args) => {
+      inside = false
+      const stop = emit(...args)
+      inside = true
+      return stop
+    })
+  } catch (error) {
+    if (!inside || !(error instanceof JqError)) throw error
+    return rescue(error.value)
+  }
+}
+
+/** Binds the outputs of a source one after the other and hands each environment on. */
+export interface Binder {
+  /** Number of links that an environment grows by. */
+  readonly size: number
+  /** True when there is exactly one way to bind a value. */
+  readonly single: boolean
+  /** Binds one value. */
+  bind(value: Json, env: Env, next: (env: Env) => boolean): boolean
+  /** Binds a value when there is exactly one way. */
+  bindOne(value: Json, env: Env): Env
+}
+
+/** `source as pattern | body`. */
+export function bind(source: Filter, binder: Binder, body: Filter): Filter {
+  const { get } = source
+  const run = body.get
+  const usesInput = source.usesInput || body.usesInput
+  const paths: Paths = (path, value, env, emit) =>
+    source.each(value, env, (output) => binder.bind(output, env, (inner) => body.paths(path, value, inner, emit)))
+  if (get && run && binder.single) {
+    return atMostOne((value, env) => {
+      const output = get(value, env)
+      return output === NONE ? NONE : run(value, binder.bindOne(output, env))
+    }, source.count === 'one' && body.count === 'one', { usesInput, paths })
+  }
+  return many((value, env, emit) =>
+    source.each(value, env, (output) => binder.bind(output, env, (inner) => body.each(value, inner, emit))), { usesInput, paths })
+}
+
+/** `reduce source as pattern (init; update)`. */
+export function reduce(source: Filter, binder: Binder, init: Filter, update: Filter): Filter {
+  const start = single(init)
+  const fold = folder(source, binder, update)
+  return start
+    ? one((value, env) => fold(value, env, start(value, env)))
+    : many((value, env, emit) => init.each(value, env, (state) => emit(fold(value, env, state))))
+}
+
+function folder(source: Filter, binder: Binder, update: Filter): (value: Json, env: Env, state: Json) => Json {
+  const { get, accumulate } = update
+  return (value, env, init) => {
+    let state = init
+    const owned = new Set<object>()
+    const turn = accumulate
+      ? (inner: Env): boolean => {
+        env.run.tick()
+        state = accumulate(state, inner, owned)
+        return false
+      }
+      : (inner: Env): boolean => {
+        env.run.tick()
+        state = lastOutput(update, get, state, inner)
+        return false
+      }
+    if (binder.single) source.each(value, env, (output) => turn(binder.bindOne(output, env)))
+    else source.each(value, env, (output) => binder.bind(output, env, turn))
+    return state
+  }
+}
+
+function lastOutput(update: Filter, get: Get | undefined, state: Json, env: Env): Json {
+  if (get) {
+    const output = get(state, env)
+    return output === NONE ? null : output
+  }
+  let last: Json = null
+  update.each(state, env, (output) => {
+    last = output
+    return false
+  })
+  return last
+}
+
+/** `foreach source as pattern (init; update; extract)`. */
+export function foreach(source: Filter, binder: Binder, init: Filter, update: Filter, extract: Filter | undefined): Filter {
+  return many((value, env, emit) => init.each(value, env, (start) => {
+    let state = start
+    return source.each(value, env, (item) => binder.bind(item, env, (inner) => {
+      env.run.tick()
+      return update.each(state, inner, (output) => {
+        state = output
+        return extract === undefined ? emit(output) : extract.each(output, inner, emit)
+      })
+    }))
+  }), {
+    paths: (path, value, env, emit) => init.each(value, env, (start) => {
+      let state = start
+      return source.paths(path, value, env, (at, item) => binder.bind(item, env, (inner) => {
+        env.run.tick()
+        return update.paths(at, state, inner, (next, output) => {
+          state = output
+          return extract === undefined ? emit(next, output) : extract.paths(next, output, inner, emit)
+        })
+      }))
+    }),
+  })
+}
+
+/** `label $name | body`: the label is an object that `break` throws and nobody else has. */
+export function label(body: Filter): Filter {
+  const leave = (env: Env, run: (inner: Env) => boolean): boolean => {
+    const mark = new Break()
+    try {
+      return run(new Env(mark, env, env.run))
+    } catch (error) {
+      if (error !== mark) throw error
+      return false
+    }
+  }
+  const { get } = body
+  const paths: Paths = (path, value, env, emit) => leave(env, (inner) => body.paths(path, value, inner, emit))
+  if (get === undefined) return many((value, env, emit) => leave(env, (inner) => body.each(value, inner, emit)), { paths })
+  return optional((value, env) => {
+    let output: Output = NONE
+    leave(env, (inner) => {
+      output = get(value, inner)
+      return true
+    })
+    return output
+  }, { paths })
+}

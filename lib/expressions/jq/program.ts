@@ -1,0 +1,105 @@
+import type { Json } from '../../common/index.ts'
+import type { Bindings } from '../evaluator.ts'
+import { ProgramFailure, type Program } from '../language.ts'
+import { SyntaxFault } from '../syntax-fault.ts'
+import type { Ast } from './ast.ts'
+import { NONE, type Filter } from './compile/filter.ts'
+import { compileProgram, type CompileContext } from './compiler.ts'
+import { Break, JqError, LimitExceeded } from './failure.ts'
+import { parse } from './parser.ts'
+import { redact } from './redact.ts'
+import { Env, Run, type Surroundings } from './run.ts'
+
+/**
+ * Compiles a jq program.
+ *
+ * @throws {@link SyntaxFault} when it does not parse or refers to something unknown.
+ */
+export function compileJq(text: string, context: CompileContext, surroundings: Surroundings): Program {
+  let filter: Filter
+  let ast: Ast
+  try {
+    ast = parse(text)
+    filter = compileProgram(ast, context)
+  } catch (error) {
+    if (error instanceof RangeError) throw new SyntaxFault('the expression is nested too deeply', 0)
+    throw error
+  }
+  const { get } = filter
+  return {
+    evaluateAll: (input, bindings) => {
+      const outputs: Json[] = []
+      return execute(surroundings, bindings, (env) => {
+        filter.each(input, env, (output) => {
+          env.run.charge(1)
+          outputs.push(output)
+          return false
+        })
+        return outputs
+      })
+    },
+    ...(get && { evaluateOne: oneEvaluator(get, surroundings) }),
+    ...(filter.keys?.length === 0 && { identity: true }),
+    ...(filter.keys && { keys: filter.keys }),
+    ...(isArithmetic(ast) && { plainNumbers: true }),
+  }
+}
+
+function isArithmetic(ast: Ast): boolean {
+  if (ast.kind === 'literal') return typeof ast.value === 'number'
+  if (ast.kind === 'negate') return isArithmetic(ast.operand)
+  return ast.kind === 'binary' && ['+', '-', '*', '/', '%'].includes(ast.operator) && isArithmetic(ast.left) && isArithmetic(ast.right)
+}
+
+// A run is reused by the next evaluation; an evaluation inside another one gets its own.
+let idle: Env | undefined
+
+function acquire(surroundings: Surroundings, bindings: Bindings): Env {
+  const env = idle ?? new Env(undefined, undefined, new Run(surroundings, bindings))
+  idle = undefined
+  env.run.start(surroundings, bindings)
+  return env
+}
+
+function release(env: Env): void {
+  env.run.clear()
+  idle = env
+}
+
+function oneEvaluator(get: NonNullable<Filter['get']>, surroundings: Surroundings): NonNullable<Program['evaluateOne']> {
+  return (input, bindings) => {
+    const env = acquire(surroundings, bindings)
+    try {
+      const output = get(input, env)
+      return output === NONE ? undefined : output
+    } catch (error) {
+      throw toFailure(error, env.run)
+    } finally {
+      release(env)
+    }
+  }
+}
+
+function execute<T>(surroundings: Surroundings, bindings: Bindings, run: (env: Env) => T): T {
+  const env = acquire(surroundings, bindings)
+  try {
+    return run(env)
+  } catch (error) {
+    throw toFailure(error, env.run)
+  } finally {
+    release(env)
+  }
+}
+
+function toFailure(error: unknown, run: Run): unknown {
+  if (error instanceof JqError) {
+    const offset = error.offset ?? run.offset
+    if (run.secrets === undefined) return new ProgramFailure('failed', error.message, offset)
+    return new ProgramFailure('failed', error.bareMessage ?? redact(error.message, run.secrets), offset)
+  }
+  if (error instanceof LimitExceeded) return new ProgramFailure('limit', `${error.limit}: ${error.message}`, run.offset)
+  // The stack or the memory of the engine ends before ours; what the program did is the reason.
+  if (error instanceof RangeError) return new ProgramFailure('limit', 'depth: the expression calls itself too deeply', run.offset)
+  if (error instanceof Break) return new ProgramFailure('failed', 'break', run.offset)
+  return error
+}
