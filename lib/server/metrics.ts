@@ -27,7 +27,7 @@ export interface WorkflowTally {
   readonly errors: Map<string, number>
   /** Seconds from start to end. */
   readonly duration: Tally
-  /** Milliseconds in a state, by its name. */
+  /** Milliseconds in a state or action, by node id. */
   readonly nodes: Map<string, Tally>
 }
 
@@ -53,7 +53,10 @@ const REMEMBERED = 10_000
 
 interface Running {
   readonly startedAt: number
-  readonly entered: Map<string, number>
+  /** When the present state was entered. */
+  state?: { readonly name: string; readonly since: number }
+  /** When actions under way began, by node. */
+  readonly actions: Map<string, number>
 }
 
 /** Creates empty counters. */
@@ -75,9 +78,31 @@ export function createServerMetrics(): ServerMetrics {
       const oldest = running.keys().next()
       if (oldest.done !== true) running.delete(oldest.value)
     }
-    running.set(step.instanceId, { startedAt: step.at, entered: new Map() })
+    running.set(step.instanceId, { startedAt: step.at, actions: new Map() })
+  }
+  const recordNode = (step: StepObservation, node: string, since: number): void => {
+    const { nodes } = tallyOf(step)
+    let tally = nodes.get(node)
+    if (tally === undefined) nodes.set(node, tally = createTally(NODE_BOUNDS))
+    record(tally, NODE_BOUNDS, step.at - since)
+  }
+  // A workflow is in one state at a time: entering the next one, or ending, leaves the present one.
+  const enter = (step: StepObservation, name: string | undefined): void => {
+    const known = running.get(step.instanceId)
+    if (known === undefined) return
+    if (known.state !== undefined) recordNode(step, known.state.name, known.state.since)
+    if (name === undefined) delete known.state
+    else known.state = { name, since: step.at }
+  }
+  const finishAction = (step: StepObservation): void => {
+    const actions = running.get(step.instanceId)?.actions
+    const since = step.nodeId === undefined ? undefined : actions?.get(step.nodeId)
+    if (step.nodeId === undefined || since === undefined) return
+    actions?.delete(step.nodeId)
+    recordNode(step, step.nodeId, since)
   }
   const end = (step: StepObservation, status: string): void => {
+    enter(step, undefined)
     const tally = tallyOf(step)
     tally.running = Math.max(0, tally.running - 1)
     add(tally.ended, status)
@@ -86,30 +111,19 @@ export function createServerMetrics(): ServerMetrics {
     running.delete(step.instanceId)
     record(tally.duration, DURATION_BOUNDS, (step.at - known.startedAt) / 1000)
   }
-  const leave = (step: StepObservation, node: string): void => {
-    const entered = running.get(step.instanceId)?.entered
-    const since = entered?.get(node)
-    if (since === undefined) return
-    entered?.delete(node)
-    const { nodes } = tallyOf(step)
-    let tally = nodes.get(node)
-    if (tally === undefined) nodes.set(node, tally = createTally(NODE_BOUNDS))
-    record(tally, NODE_BOUNDS, step.at - since)
-  }
   return {
     observe(step) {
-      const node = step.nodeId ?? step.state
       switch (step.type) {
         case 'started': start(step); break
+        case 'stateEntered': enter(step, step.state ?? step.nodeId); break
+        case 'actionStarted':
+          if (step.nodeId !== undefined) running.get(step.instanceId)?.actions.set(step.nodeId, step.at)
+          break
+        case 'actionCompleted':
+        case 'actionFailed': finishAction(step); break
         case 'completed': end(step, 'Completed'); break
         case 'aborted': end(step, 'Aborted'); break
         case 'failed': add(tallyOf(step).errors, codeOf(step)); break
-        case 'stateEntered':
-          if (node !== undefined) running.get(step.instanceId)?.entered.set(node, step.at)
-          break
-        case 'stateLeft':
-          if (node !== undefined) leave(step, node)
-          break
         default: break
       }
     },

@@ -1,4 +1,4 @@
-import { SonatinaError, type ErrorCode } from '../errors/index.ts'
+import type { ErrorCode, SonatinaError } from '../errors/index.ts'
 import type { InstanceFailure, InstanceRecord } from '../hosts/index.ts'
 
 /**
@@ -29,10 +29,14 @@ export const STATUS = {
   INSTANCE_ABORTED: 404,
   INSTANCE_LOOP: 500,
   INSTANCE_FAILED: 400,
+  INSTANCE_NOT_FAILED: 400,
+  INSTANCE_START_INVALID: 400,
+  NODE_NOT_FOUND: 404,
   STATE_TIMEOUT: 500,
   STORE_UNAVAILABLE: 503,
   STORE_LOCKED: 503,
   HOST_CLOSED: 503,
+  HOST_BUSY: 503,
   SNAPSHOT_INCOMPATIBLE: 500,
   TENANCY_INVALID: 400,
   TENANCY_DENIED: 403,
@@ -137,10 +141,10 @@ export function failureMessage(failure: InstanceFailure): string {
 function withoutPlaces(text: string): string {
   return text
     .replace(/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)\]]+/gi, '<address>')
+    .replace(/(?<![\w./])\/(?:[\w.@+-]+\/)+[\w.@+-]*\.[a-z]{1,5}(?::\d+)*/gi, '<file>')
     .replace(/\b(E[A-Z]{4,}|ENOTFOUND)\s+[^\s,;]+/g, '$1')
     .replace(/(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?(?![\w.])/g, '<address>')
     .replace(/\b(?:localhost|[a-z0-9-]+(?:\.[a-z0-9-]+)+):\d{2,5}\b/gi, '<address>')
-    .replace(/(?<![\w./])\/(?:[\w.@+-]+\/)+[\w.@+-]*\.[a-z]{1,5}(?::\d+)*/gi, '<file>')
     .replace(/\b[a-z]:\\[^\s"']+/gi, '<file>')
 }
 

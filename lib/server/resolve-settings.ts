@@ -11,7 +11,6 @@ import { DEFAULT_SERVER_SETTINGS as DEFAULTS, type CorsSettings, type ServerSett
 export function resolveServerSettings(settings: Settings): ServerSettings {
   const serviceUrl = settings.text('sonatina.service.url')
   const answerTimeout = settings.duration('sonatina.http.answer-timeout')
-  const maxActive = settings.number('sonatina.instances.max-active')
   const maxConcurrent = settings.number('sonatina.http.limits.max-concurrent')
   const perSecond = settings.number('sonatina.http.limits.requests-per-second')
   const managementPort = settings.number('sonatina.management.port')
@@ -31,7 +30,6 @@ export function resolveServerSettings(settings: Settings): ServerSettings {
     idleTimeout: settings.duration('sonatina.http.idle-timeout', DEFAULTS.idleTimeout),
     ...(answerTimeout === undefined ? {} : { answerTimeout }),
     instancesLimit: settings.number('sonatina.instances.limit', DEFAULTS.instancesLimit),
-    ...(maxActive === undefined ? {} : { maxActive }),
     ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
     ...(perSecond === undefined ? {} : { rate: { perSecond, burst: settings.number('sonatina.http.limits.burst', Math.max(1, Math.ceil(perSecond))) } }),
     management: settings.boolean('sonatina.process-management.enabled', DEFAULTS.management),

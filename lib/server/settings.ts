@@ -36,8 +36,6 @@ export interface ServerSettings {
   readonly answerTimeout?: number
   /** Longest list of instances. */
   readonly instancesLimit: number
-  /** Starts under way at a time. */
-  readonly maxActive?: number
   /** Requests at a time, whatever they ask for. */
   readonly maxConcurrent?: number
   /** Requests per second and client address; `burst` at once. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
-import { RequestError } from '../errors/index.ts'
+import { InstanceError, RequestError } from '../errors/index.ts'
 import type { InstanceRecord, StartRequest } from '../hosts/index.ts'
 import { answerJson, answerProblem, toRepresentation } from './answer.ts'
 import { readJson, toWorkflowData } from './body.ts'
@@ -15,39 +15,25 @@ export type Start = (ctx: Koa.Context, route: WorkflowRoute) => Promise<void>
 /** Creates the handler of `POST /<id>`. */
 export function createStart(server: ServerContext): Start {
   const { host, settings, origin, lifecycle } = server
-  let starting = 0
-  const admit = (): void => {
-    if (settings.maxActive === undefined || starting < settings.maxActive) return
-    throw new RequestError({
-      code: 'NOT_AVAILABLE',
-      message: `${String(starting)} instances are active, as many as sonatina.instances.max-active allows. Try again later.`,
-    })
-  }
   return async (ctx, route) => {
     const request = ctx.req
     if (route.startedBy !== undefined) throw startedByEvents(route)
-    admit()
-    starting++
-    try {
-      const preference = parsePrefer(request.headers['prefer'] as string | undefined)
-      const details = readDetails(ctx, route)
-      const input = toWorkflowData(await readJson(request, settings))
-      const record = await host.start({
-        ...details,
-        workflowId: route.id,
-        version: route.version,
-        input,
-        headers: request.headers as Record<string, string>,
-        ...answerLimit(preference.respondAsync, preference.wait, settings.answerTimeout),
-      })
-      if (preference.applied !== undefined) ctx.set('Preference-Applied', preference.applied)
-      if (lifecycle.draining) ctx.set('Connection', 'close')
-      // Work still under way was to be answered early; anything else has its answer by now.
-      const isLater = preference.respondAsync && (preference.wait === undefined || record.status === 'active')
-      answerStarted(ctx, route, record, isLater, origin(request))
-    } finally {
-      starting--
-    }
+    const preference = parsePrefer(request.headers['prefer'] as string | undefined)
+    const details = readDetails(ctx, route)
+    const input = toWorkflowData(await readJson(request, settings))
+    const record = await host.start({
+      ...details,
+      workflowId: route.id,
+      version: route.version,
+      input,
+      headers: request.headers as Record<string, string>,
+      ...answerLimit(preference.respondAsync, preference.wait, settings.answerTimeout),
+    })
+    if (preference.applied !== undefined) ctx.set('Preference-Applied', preference.applied)
+    if (lifecycle.draining) ctx.set('Connection', 'close')
+    // Work still under way was to be answered early; anything else has its answer by now.
+    const isLater = preference.respondAsync && (preference.wait === undefined || record.status === 'active')
+    answerStarted(ctx, route, record, isLater, origin(request))
   }
 }
 
@@ -117,7 +103,11 @@ function asState(header: string, route: WorkflowRoute): string {
   const { states } = route.loaded.definition
   const state = states.find(({ name }) => name === header || name === utf8)
   if (state !== undefined) return state.name
-  throw invalid(`Workflow "${route.id}" has no state "${utf8}" to start from. Its states: ${states.map(({ name }) => name).join(', ')}.`)
+  throw startInvalid(`Workflow "${route.id}" has no state "${utf8}" to start from. Its states: ${states.map(({ name }) => name).join(', ')}.`)
+}
+
+function startInvalid(message: string): InstanceError {
+  return new InstanceError({ code: 'INSTANCE_START_INVALID', message })
 }
 
 function invalid(message: string): RequestError {

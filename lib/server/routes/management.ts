@@ -65,8 +65,8 @@ function addErrorRoutes(router: Router, server: ServerContext): void {
   const inError = async (ctx: RouterContext): Promise<InstanceRecord> => {
     const record = await liveInstance(server, ctx)
     if (record.failure !== undefined) return record
-    throw new RequestError({
-      code: 'REQUEST_INVALID',
+    throw new InstanceError({
+      code: 'INSTANCE_NOT_FAILED',
       message: `Instance "${record.id}" of workflow "${record.workflowId}" is not in error.`,
       details: { processInstanceId: record.id },
     })
@@ -104,7 +104,7 @@ function addNodeInstanceRoutes(router: Router, server: ServerContext): void {
     const nodeId = ctx.params['node'] ?? ''
     if (!nodesOf(loaded.definition).some((node) => node.id === nodeId)) {
       throw new InstanceError({
-        code: 'INSTANCE_NOT_FOUND',
+        code: 'NODE_NOT_FOUND',
         message: `Workflow "${workflowId}" has no node "${nodeId}". GET ${PROCESSES}/<id>/nodes lists them; a slash in an id is sent as %2F.`,
         details: { processInstanceId: id, nodeId },
       })
@@ -214,7 +214,7 @@ async function nodeInstance(server: ServerContext, ctx: RouterContext): Promise<
   const wait = record.waitingFor?.find((each) => each.nodeInstanceId === nodeInstanceId)
   if (wait !== undefined) return { record, wait }
   throw new InstanceError({
-    code: 'INSTANCE_NOT_FOUND',
+    code: 'NODE_NOT_FOUND',
     message: `Instance "${record.id}" of workflow "${record.workflowId}" has no waiting node instance "${nodeInstanceId}".`,
     details: { processInstanceId: record.id, nodeInstanceId },
   })

@@ -64,7 +64,7 @@ export function send(port: number, method: string, path: string, options: SendOp
   const isRaw = typeof body === 'string' || body instanceof Uint8Array || body === undefined
   const payload = isRaw ? body : JSON.stringify(body)
   return new Promise((resolve, reject) => {
-    const request = httpRequest({ host: '127.0.0.1', port, method, path, agent: false, headers: { ...(payload === undefined ? {} : { 'content-length': String(Buffer.byteLength(payload)) }), ...(isRaw ? {} : { 'content-type': 'application/json' }), ...options.headers } }, (response) => {
+    const request = httpRequest({ host: '127.0.0.1', port, method, path, agent: false, headers: { ...(payload === undefined || options.headers?.['transfer-encoding'] !== undefined ? {} : { 'content-length': String(Buffer.byteLength(payload)) }), ...(isRaw ? {} : { 'content-type': 'application/json' }), ...options.headers } }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', reject)

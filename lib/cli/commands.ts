@@ -1,0 +1,16 @@
+import type { Command } from './io.ts'
+
+/** A command as `sonatina --help` lists it. */
+export interface CommandEntry {
+  readonly name: string
+  readonly summary: string
+  /** Loads the command; what is not called costs no start-up time. */
+  readonly load: () => Promise<Command>
+}
+
+/** All commands, in the order of the help. */
+export const COMMANDS: readonly CommandEntry[] = [
+  { name: 'serve', summary: 'Serve the definitions of a directory over HTTP', load: async () => (await import('./commands/serve.ts')).serveCommand },
+  { name: 'dev', summary: 'Serve in profile dev: dev services, inspector, Swagger UI, watched files', load: async () => (await import('./commands/serve.ts')).devCommand },
+  { name: 'validate', summary: 'Check definitions and list everything that is wrong with them', load: async () => (await import('./commands/validate.ts')).validateCommand },
+]

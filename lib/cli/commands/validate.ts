@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises'
+import { relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { silentLogger } from '../../common/index.ts'
+import { parseDocument, type LoadFailure, type LoadedDefinition } from '../../definition/index.ts'
+import { SonatinaError, type Violation } from '../../errors/index.ts'
+import type { CommandIo } from '../io.ts'
+import { parseArguments, parseSettings, usageError } from '../usage.ts'
+import { wordViolations } from '../violations.ts'
+import type { CreateRuntime } from './serve.ts'
+
+const HELP = `sonatina validate FILE or DIRECTORY ... [options]
+
+Checks definitions as they would be served, and lists everything that is wrong with them: form, meaning, expressions, functions.
+
+  --root DIRECTORY   project with settings and specs      (the working directory)
+  --profile NAME     configuration profile
+  --set KEY=VALUE    a setting; also -DKEY=VALUE; repeatable
+  --strict           warnings count as faults
+  --quiet            tells faults only
+  --help             this text
+
+Exit code 0: all are valid; 1: some are not; 2: called wrongly.`
+
+/** Runs `sonatina validate`. */
+export function validateCommand(args: readonly string[], io: CommandIo): Promise<number> {
+  return validate(args, io)
+}
+
+/** Checks the definitions that the arguments name; `create` is handed in so that tests can look at what is asked of a runtime. */
+export async function validate(args: readonly string[], io: CommandIo, create: CreateRuntime = createRuntime): Promise<number> {
+  const { values, positionals } = parseArguments(args, {
+    root: { type: 'string' },
+    profile: { type: 'string' },
+    set: { type: 'string', multiple: true },
+    strict: { type: 'boolean' },
+    quiet: { type: 'boolean', short: 'q' },
+    help: { type: 'boolean', short: 'h' },
+  })
+  if (values['help'] === true) {
+    io.out(HELP)
+    return 0
+  }
+  if (positionals.length === 0) throw usageError('no file or directory is named')
+  const runtime = await create({
+    root: resolve(io.cwd, typeof values['root'] === 'string' ? values['root'] : '.'),
+    definitions: positionals.map((path) => resolve(io.cwd, path)),
+    // Nothing is run, so nothing has to be kept.
+    settings: { ...parseSettings((values['set'] ?? []) as readonly string[]), 'sonatina.store': 'memory' },
+    log: silentLogger,
+    ...(typeof values['profile'] === 'string' ? { profile: values['profile'] } : {}),
+  })
+  try {
+    const { failures } = runtime.catalogue
+    const loaded = runtime.catalogue.list()
+    for (const failure of failures) io.err(await wordFailure(failure, io.cwd))
+    const warnings = values['quiet'] === true && values['strict'] !== true ? 0 : tellWarnings(loaded, io)
+    if (loaded.length + failures.length === 0) {
+      io.err('There is no definition among the named files: no *.sw.json, *.sw.yaml, *.sw.yml, nor another JSON or YAML file with id and states.')
+      return 1
+    }
+    const isBad = failures.length > 0 || (values['strict'] === true && warnings > 0)
+    if (values['quiet'] !== true) io.out(summary(loaded.length, failures.length, warnings))
+    return isBad ? 1 : 0
+  } finally {
+    await runtime.close(0)
+  }
+}
+
+const createRuntime: CreateRuntime = async (options) => (await import('../../runtime.ts')).createRuntime(options)
+
+function summary(valid: number, invalid: number, warnings: number): string {
+  const count = (number: number, noun: string): string => `${String(number)} ${noun}${number === 1 ? '' : 's'}`
+  return `${count(valid, 'definition')} valid, ${String(invalid)} not, ${count(warnings, 'warning')}.`
+}
+
+async function wordFailure({ uri, error }: LoadFailure, cwd: string): Promise<string> {
+  const text = await readText(uri)
+  const violations = error.violations.map((violation) => placed(violation, uri, text))
+  return wordViolations(uri, { message: error.message, violations }, { cwd, text })
+}
+
+function tellWarnings(loaded: readonly LoadedDefinition[], io: CommandIo): number {
+  let count = 0
+  for (const { source, warnings } of loaded) {
+    count += warnings.length
+    const lines = source.text.split('\n')
+    for (const { pointer, line, message, rule } of warnings) {
+      const place = line === undefined ? '' : `:${String(line)}`
+      io.out(`${relative(io.cwd, source.uri)}${place}: warning: ${message} (${rule}${pointer === '' ? '' : `, at ${pointer}`})`)
+      const text = line === undefined ? undefined : lines[line - 1]?.trim()
+      if (text !== undefined && text.length < 120) io.out(`    ${text}`)
+    }
+  }
+  return count
+}
+
+/** Adds line and column to a violation that names only its place in the document. */
+function placed(violation: Violation, uri: string, text: string): Violation {
+  if (violation.line !== undefined || text === '') return violation
+  try {
+    const position = parseDocument(text, { uri }).position(violation.pointer)
+    return position === undefined ? violation : { ...violation, ...position }
+  } catch (error) {
+    // A document that does not parse has told its lines itself.
+    if (SonatinaError.is(error)) return violation
+    throw error
+  }
+}
+
+async function readText(uri: string): Promise<string> {
+  try {
+    return await readFile(uri.startsWith('file:') ? fileURLToPath(uri) : uri, 'utf8')
+  } catch {
+    // Told without the line it stands in: the file is not there, or is none.
+    return ''
+  }
+}
