@@ -8,7 +8,7 @@ import { createRegistry, deploy, type DeployOptions, type Registry } from './dep
 import { DefinitionError } from './errors/index.ts'
 import type { CloudEventRecord } from './events/index.ts'
 import { createFunctionCompiler, loadHostClasses, type FunctionCompiler } from './functions/index.ts'
-import type { Kernel } from './hosts/index.ts'
+import { createSchedules, type Kernel } from './hosts/index.ts'
 import { createMemoryHost } from './hosts/memory/index.ts'
 import { createHttpClients, type HttpClients } from './http-client/index.ts'
 import type { DefinitionInput, Runtime, RuntimeOptions } from './runtime-options.ts'
@@ -41,6 +41,8 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const functions = await createFunctions(surroundings, clients)
   const metrics = createServerMetrics()
   const host = createHost(surroundings, registry, metrics, clients)
+  const schedules = createSchedules({ clock, log, start: ({ program }) => host.start({ workflowId: program.definition.id, version: program.definition.version, input: {} }) })
+  registry.catalogue.onChange(() => { schedules.update(registry.deployments.list()) })
   const loader = createLoader(surroundings, registry, functions)
   await loader.add(options.definitions ?? defaultDefinitions(surroundings))
   let server: Server | undefined
@@ -57,6 +59,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     quiet: () => host.quiet(),
     async close(graceMilliseconds = settings.duration('sonatina.shutdown.timeout', 30_000)) {
       // Requests first, then what they started, then the connections that both used.
+      schedules.close()
       await server?.close(graceMilliseconds)
       await host.close(graceMilliseconds)
       await functions.close()

@@ -3,7 +3,7 @@ import { compileDataSchema, type DataSchema, type DataValidator, type FunctionDe
 import { DefinitionError, ExpressionError, type Violation } from '../errors/index.ts'
 import { createBindings, createExpressions, type Expressions, type ExpressionsOptions, type MaybePromise } from '../expressions/index.ts'
 import type { CallContext, FunctionCall, FunctionCompiler, FunctionResult, FunctionScope, Invoker } from '../functions/index.ts'
-import type { DeployedWorkflow } from '../hosts/index.ts'
+import { compileSchedule, type DeployedWorkflow } from '../hosts/index.ts'
 import { bindMachines, createProgram, type SecretReader } from '../instance/index.ts'
 import { translate } from '../translation/index.ts'
 
@@ -40,6 +40,8 @@ export async function deploy(loaded: LoadedDefinition, options: DeployOptions): 
   undeclaredSecrets(loaded, expressions, faults)
   const validateInput = compileSchema(definition.dataInputSchema, '/dataInputSchema', faults)
   const validateOutput = compileSchema(definition.dataOutputSchema, '/extensions', faults)
+  const { schedule } = definition.start
+  if (schedule !== undefined) faults.try('/start/schedule', () => compileSchedule(schedule, options.clock.now()))
   if (faults.any) throw faults.toError(loaded)
   return {
     loaded,
@@ -58,7 +60,6 @@ function expressionsOptions({ definition, source }: LoadedDefinition, options: D
     functions: new Map(functions),
     clock: options.clock,
     ids: options.ids,
-    log: options.log,
     file: source.uri,
     workflow: definition.id,
     ...options.expressions,
@@ -160,7 +161,6 @@ function violationOf(pointer: string, error: DefinitionError | ExpressionError):
   return {
     pointer: typeof details['pointer'] === 'string' ? details['pointer'] : pointer,
     message,
-    ...(typeof details['line'] === 'number' ? { line: details['line'] } : {}),
-    ...(typeof details['column'] === 'number' ? { column: details['column'] } : {}),
+    // Line and column of an expression error count inside its text, which the message says; here they would be taken for the file's.
   }
 }
