@@ -1,5 +1,5 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument as parseYamlText, type Document } from 'yaml'
-import { fromPointer, type Json } from '../common/index.ts'
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument as parseYamlText, visit, type Document } from 'yaml'
+import { fromPointer, toPointer, type Json } from '../common/index.ts'
 import { DefinitionError, type Violation } from '../errors/index.ts'
 import { findJsonPositions, type JsonPositions } from './json-positions.ts'
 
@@ -30,7 +30,7 @@ export interface ParseOptions {
 }
 
 /** Longest text that is read, in characters: the largest definition known has 200 thousand. */
-export const MAX_DOCUMENT_LENGTH = 4 * 1024 * 1024
+export const MAX_DOCUMENT_LENGTH = 1024 * 1024
 /** Deepest nesting that is read. */
 export const MAX_DOCUMENT_DEPTH = 200
 /** Most syntax faults that are told at once: what follows the first few is rarely a fault of its own. */
@@ -42,7 +42,7 @@ export const MAX_ALIASES = 100
  * Reads a JSON or YAML text (S015) and keeps the positions of its values.
  *
  * The notation is decided by content: a text that begins with `{` and is JSON is JSON, anything else is YAML 1.2. Keys given twice, more
- * than 100 aliases, nesting beyond 200, texts over 4 Mi characters and numbers that JSON has not are refused; `__proto__` is a key like others.
+ * than 100 aliases, nesting beyond 200, texts over 1 Mi characters and numbers that JSON has not are refused; `__proto__` is a key like others.
  *
  * @throws {@link DefinitionError} `DEFINITION_INVALID` with the line of each fault; nothing else, whatever the text.
  */
@@ -55,9 +55,7 @@ export function parseDocument(text: string, options: ParseOptions): ParsedDocume
   if (nul >= 0) {
     refuse(options.uri, { ...positionAt(content, nul), message: 'The document holds a NUL character', hint: 'save it as UTF-8 text' })
   }
-  const parsed = chooseFormat(content, options) === 'json' ? parseJson(content, options.uri) : parseYaml(content, options.uri)
-  refuseDeepNesting(parsed)
-  return parsed
+  return chooseFormat(content, options) === 'json' ? parseJson(content, options.uri) : parseYaml(content, options.uri)
 }
 
 function chooseFormat(text: string, options: ParseOptions): 'json' | 'yaml' {
@@ -86,6 +84,8 @@ function parseJson(text: string, uri: string): ParsedDocument {
     const position = positionAt(text, at === undefined ? text.length : Number(at))
     return refuse(uri, { ...position, message: `The text is not JSON: ${reason}`, hint: 'check commas, quotes and brackets just before this place' })
   }
+  // Pointers of an unlimited depth would be as long as the text, each of them.
+  refuseDeepNesting(value, uri)
   let positions: JsonPositions | undefined
   const find = (): JsonPositions => (positions ??= findJsonPositions(text))
   const duplicates = find().duplicates.map((pointer): Violation => ({
@@ -119,21 +119,32 @@ function parseYaml(text: string, uri: string): ParsedDocument {
     return { line, column: col }
   }
   try {
-    const document = parseYamlText(text, { lineCounter: lines, prettyErrors: false, logLevel: 'silent', keepSourceTokens: false })
+    // The library compares each key with all others of its map; a set does not take minutes for 100 thousand keys.
+    const document = parseYamlText(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error', uniqueKeys: false })
     if (document.errors.length > 0) {
       throw invalid(uri, document.errors.slice(0, MAX_SYNTAX_FAULTS).map((error) => ({
         pointer: '', ...toPosition(error.pos[0]), message: `The text is not YAML: ${error.message}`, hint: yamlHint(error.code),
       })))
     }
+    const duplicates = findDuplicateKeys(document)
+    if (duplicates.length > 0) {
+      throw invalid(uri, duplicates.slice(0, MAX_SYNTAX_FAULTS).map(({ key, offset }) => ({
+        pointer: '', ...toPosition(offset), message: `The key "${key}" is given twice`, hint: 'keep one of them',
+      })))
+    }
     const value = document.toJS({ maxAliasCount: MAX_ALIASES }) as Json
+    refuseDeepNesting(value, uri)
+    const position: ParsedDocument['position'] = (pointer) => {
+      const offset = findYamlNode(document, pointer)?.range?.[0]
+      return offset === undefined ? undefined : toPosition(offset)
+    }
+    const wrong = findNonNumber(value)
+    if (wrong !== undefined) refuse(uri, { ...position(wrong), pointer: wrong, message: 'the number is infinite or none', hint: 'JSON has finite numbers only' })
     return {
       value,
       format: 'yaml',
       uri,
-      position: (pointer) => {
-        const offset = findYamlNode(document, pointer)?.range?.[0]
-        return offset === undefined ? undefined : toPosition(offset)
-      },
+      position,
       sourceText: (pointer) => {
         const range = findYamlNode(document, pointer)?.range
         return range === undefined || range === null ? undefined : text.slice(range[0], range[1])
@@ -147,8 +158,23 @@ function parseYaml(text: string, uri: string): ParsedDocument {
   }
 }
 
+function findDuplicateKeys(document: Document): readonly { readonly key: string; readonly offset: number }[] {
+  const duplicates: { key: string; offset: number }[] = []
+  visit(document, {
+    Map(_position, map) {
+      const keys = new Set<string>()
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue
+        const name = String(key.value)
+        if (keys.has(name)) duplicates.push({ key: name, offset: key.range?.[0] ?? 0 })
+        keys.add(name)
+      }
+    },
+  })
+  return duplicates
+}
+
 function yamlHint(code: string): string {
-  if (code === 'DUPLICATE_KEY') return 'keep one of the two keys'
   if (code === 'MULTIPLE_DOCS') return 'one file holds one definition'
   if (code === 'TAB_AS_INDENT') return 'indent with blanks'
   return 'check the indentation and quotes of this line and the one before'
@@ -173,21 +199,28 @@ function findYamlNode(document: Document, pointer: string): YamlNode | undefined
   return typeof node === 'object' && node !== null ? node : undefined
 }
 
-function refuseDeepNesting(parsed: ParsedDocument): void {
-  const pending: { value: unknown; pointer: string; depth: number }[] = [{ value: parsed.value, pointer: '', depth: 0 }]
+/** An explicit stack: recursion would end where the author likes. */
+function refuseDeepNesting(document: Json, uri: string): void {
+  const pending: { value: unknown; depth: number }[] = [{ value: document, depth: 0 }]
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { value, pointer, depth } = next
-    if (typeof value === 'number' && !Number.isFinite(value)) {
-      refuse(parsed.uri, { ...parsed.position(pointer), pointer, message: `${String(value)} is not a number of JSON`, hint: 'write a finite number' })
-    }
+    const { value, depth } = next
     if (typeof value !== 'object' || value === null) continue
     if (depth >= MAX_DOCUMENT_DEPTH) {
-      refuse(parsed.uri, { message: `The document nests deeper than ${String(MAX_DOCUMENT_DEPTH)} levels`, hint: 'flatten it' })
+      refuse(uri, { message: `The document nests deeper than ${String(MAX_DOCUMENT_DEPTH)} levels`, hint: 'flatten it' })
     }
-    for (const [key, child] of Object.entries(value)) {
-      pending.push({ value: child, pointer: `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, depth: depth + 1 })
-    }
+    for (const child of Object.values(value)) pending.push({ value: child, depth: depth + 1 })
   }
+}
+
+/** Finds the first number that YAML has and JSON has not. */
+function findNonNumber(value: unknown, pointer = ''): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : pointer
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [key, child] of Object.entries(value)) {
+    const found = findNonNumber(child, pointer + toPointer([key]))
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 function positionAt(text: string, offset: number): Position {

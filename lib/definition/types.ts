@@ -65,6 +65,7 @@ export interface DataSchema {
   readonly uri?: string
 }
 
+/** Kinds of functions (S116). */
 export type FunctionType = 'rest' | 'asyncapi' | 'rpc' | 'graphql' | 'odata' | 'expression' | 'custom'
 
 /** S115–S128. */
@@ -136,6 +137,7 @@ export interface Timeouts {
   readonly eventTimeout?: number
 }
 
+/** A state of one of the eight types (G3–G10). */
 export type State =
   | OperationState
   | SwitchState
@@ -146,6 +148,7 @@ export type State =
   | ForEachState
   | CallbackState
 
+/** Names of the eight state types. */
 export type StateType = State['type']
 
 /** What every state has (S095). */
@@ -166,12 +169,14 @@ export interface Continuation {
   readonly end?: End
 }
 
+/** Performs actions (S038–S042). */
 export interface OperationState extends StateCommon, Continuation {
   readonly type: 'operation'
   readonly actionMode: 'sequential' | 'parallel'
   readonly actions: readonly Action[]
 }
 
+/** Chooses the way on by data or by events (S043–S054). */
 export interface SwitchState extends StateCommon {
   readonly type: 'switch'
   readonly dataConditions: readonly DataCondition[]
@@ -180,12 +185,14 @@ export interface SwitchState extends StateCommon {
   readonly defaultCondition?: Continuation
 }
 
+/** One condition of a data switch; the first that holds is taken (S044, S047). */
 export interface DataCondition extends Continuation {
   readonly name?: string
   readonly condition: string
   readonly metadata: JsonObject
 }
 
+/** One event of an event switch (S048). */
 export interface EventCondition extends Continuation {
   readonly name?: string
   readonly eventRef: string
@@ -193,18 +200,21 @@ export interface EventCondition extends Continuation {
   readonly metadata: JsonObject
 }
 
+/** Merges data into the workflow data (S070–S074). */
 export interface InjectState extends StateCommon, Continuation {
   readonly type: 'inject'
   /** An object; SonataFlow takes any value (S070). */
   readonly data: Json
 }
 
+/** Waits for a while (S055–S058). */
 export interface SleepState extends StateCommon, Continuation {
   readonly type: 'sleep'
   /** Milliseconds. */
   readonly duration: number
 }
 
+/** Runs branches beside each other (S059–S068). */
 export interface ParallelState extends StateCommon, Continuation {
   readonly type: 'parallel'
   readonly completionType: 'allOf' | 'atLeast'
@@ -215,18 +225,21 @@ export interface ParallelState extends StateCommon, Continuation {
   readonly branches: readonly Branch[]
 }
 
+/** One branch of a parallel state; its actions run in sequence (S059, S064). */
 export interface Branch {
   readonly name: string
   readonly actions: readonly Action[]
   readonly timeouts: Timeouts
 }
 
+/** Waits for events and performs actions for them (S027–S037). */
 export interface EventState extends StateCommon, Continuation {
   readonly type: 'event'
   readonly exclusive: boolean
   readonly onEvents: readonly OnEvents[]
 }
 
+/** Events of an event state with what is done for them (S034). */
 export interface OnEvents {
   readonly eventRefs: readonly string[]
   readonly actionMode: 'sequential' | 'parallel'
@@ -234,6 +247,7 @@ export interface OnEvents {
   readonly eventDataFilter: EventDataFilter
 }
 
+/** Performs actions for each element of a list (S075–S086). */
 export interface ForEachState extends StateCommon, Continuation {
   readonly type: 'foreach'
   readonly inputCollection: string
@@ -246,6 +260,7 @@ export interface ForEachState extends StateCommon, Continuation {
   readonly actions: readonly Action[]
 }
 
+/** Performs an action and waits for the event that answers it (S087–S093). */
 export interface CallbackState extends StateCommon, Continuation {
   readonly type: 'callback'
   readonly action: Action
@@ -268,6 +283,7 @@ export interface Action {
   readonly actionDataFilter: ActionDataFilter
 }
 
+/** Calls a function (S100–S102). */
 export interface FunctionRef {
   readonly refName: string
   /** An object, or (SonataFlow, S101) one expression or a list of positional arguments; absent = none. */
@@ -276,6 +292,7 @@ export interface FunctionRef {
   readonly invoke: 'sync' | 'async'
 }
 
+/** Produces an event and waits for another (S103–S108). */
 export interface ActionEventRef {
   readonly triggerEventRef: string
   /** Absent in SonataFlow definitions. */
@@ -287,6 +304,7 @@ export interface ActionEventRef {
   readonly invoke: 'sync' | 'async'
 }
 
+/** Starts another workflow (S185–S195). */
 export interface SubFlowRef {
   readonly workflowId: string
   readonly version?: string
@@ -294,6 +312,7 @@ export interface SubFlowRef {
   readonly onParentComplete: 'terminate' | 'continue'
 }
 
+/** What an action sees and what becomes of its result (S149–S152). */
 export interface ActionDataFilter {
   readonly fromStateData?: string
   readonly results?: string
@@ -301,6 +320,7 @@ export interface ActionDataFilter {
   readonly useResults: boolean
 }
 
+/** What becomes of the payload of an event (S153–S155). */
 export interface EventDataFilter {
   readonly data?: string
   readonly toStateData?: string
@@ -312,12 +332,14 @@ export interface OnError extends Continuation {
   readonly errorRefs: readonly string[]
 }
 
+/** Goes on to another state (S277–S281). */
 export interface Transition {
   readonly nextState: string
   readonly compensate: boolean
   readonly produceEvents: readonly ProducedEvent[]
 }
 
+/** Ends a path or the instance (S266–S276). */
 export interface End {
   readonly terminate: boolean
   readonly compensate: boolean
@@ -325,6 +347,7 @@ export interface End {
   readonly continueAs?: ContinueAs
 }
 
+/** Goes on as a new instance of a workflow (S272–S276). */
 export interface ContinueAs {
   readonly workflowId: string
   readonly version?: string
@@ -332,6 +355,7 @@ export interface ContinueAs {
   readonly workflowExecTimeout?: WorkflowExecTimeout
 }
 
+/** An event that is sent (S141, S142). */
 export interface ProducedEvent {
   readonly eventRef: string
   readonly data?: string | Json
