@@ -54,6 +54,7 @@ export type OutputOf<D extends Descriptor> =
  * @example
  * const Person = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
  * const greet = defineFunction({ name: 'greet', input: json(Person), output: text }, (person) => `Hello ${person.name}`)
+ * greet.options.name // => 'greet'
  */
 export function json<const Schema extends JsonSchema>(schema: Schema): JsonDescriptor<Infer<Schema>> {
   return mark({ kind: 'json', schema })

@@ -31,7 +31,7 @@ export interface EventOutput<Data> {
  * @throws {@link EventError} `CLOUD_EVENT_INVALID` when a name or value is none that an event may carry
  *
  * @example
- * event({ type: 'purchase.success', subject: 'order-1' }) // an answer without data
+ * event({ type: 'purchase.success' }).attributes // => { type: 'purchase.success' }
  */
 export function event<Data = never>(attributes: EventAttributes & { readonly data?: Data }): EventOutput<Data> {
   const { data, ...rest } = attributes

@@ -6,13 +6,8 @@ const declared = new WeakMap<object, AnyHostedFunction[]>()
 /**
  * Declares a method as a function (stage-3 decorator); instances of the class can then be served.
  *
- * Decorators do not see parameter types, so the descriptors are given, and a method of other types does not compile.
- *
- * @example
- * class Calculator {
- *   \@Funq({ input: json({ type: 'integer' }), output: json({ type: 'integer' }) })
- *   double(n: number) { return n * 2 }
- * }
+ * Decorators do not see parameter types, so the descriptors are given, and a method of other types does not compile. Write
+ * `@Funq({ input: json(Integer), output: json(Integer) })` before the method; docs/functions.md has an example that runs.
  */
 export function Funq<const Input extends Descriptor, const Output extends Descriptor>(options: FunctionOptions<Input, Output>) {
   return <This extends object>(

@@ -8,7 +8,7 @@ const answers = new WeakSet<FunctionError>()
  * A status outside of 400–599 is answered as 500.
  *
  * @example
- * throw httpError(404, 'No order 17')
+ * httpError(404, 'No order 17').status // => 404
  */
 export function httpError(status: number, message: string): FunctionError {
   const known = Number.isInteger(status) && status >= 400 && status <= 599

@@ -44,8 +44,9 @@ export interface FunctionRegistry {
  * @throws {@link ConfigurationError} `CONFIGURATION_INVALID` listing every fault of every function
  *
  * @example
- * const registry = createFunctionRegistry({ greet })
- * await registry.invoke('greet', { name: 'Bill' }) // 'Hello Bill'
+ * const double = defineFunction({ input: json({ type: 'integer' }), output: json({ type: 'integer' }) }, (n) => n * 2)
+ * const registry = createFunctionRegistry({ double })
+ * await registry.invoke('double', 21) // => 42
  */
 export function createFunctionRegistry(sources: FunctionSources, options: FunctionRuntimeOptions = {}): FunctionRegistry {
   const resolved = resolveFunctionRuntimeOptions(options)

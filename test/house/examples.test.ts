@@ -52,7 +52,7 @@ function withAssertions(text: string): string {
 /** Runs an example as a module of its own; `imports` stands before its text. */
 async function runModule(name: string, imports: string, text: string): Promise<void> {
   await mkdir(SANDBOX, { recursive: true })
-  const path = join(process.cwd(), SANDBOX, `${name}.ts`)
+  const path = join(process.cwd(), SANDBOX, `${name}.mts`)
   const assertion = "import { deepStrictEqual as assertEqual } from 'node:assert/strict'\n"
   await writeFile(path, `${assertion}${imports}\n${withAssertions(text)}\n`)
   await import(pathToFileURL(path).href)
