@@ -19,6 +19,16 @@ export function withoutRemark(value: unknown): unknown {
   return typeof value === 'string' ? /^(\S+) \(.*\)$/s.exec(value)?.[1] ?? value : value
 }
 
+const OF_ALL_FUNCTIONS = /^((?:kogito\.sw|sonatina)\.functions)\.(host|port|protocol|timeout)$/
+
+/** What `config` says of all functions holds for each of them, whatever the settings files say of one. */
+export function spreadOverFunctions(config: Readonly<Record<string, unknown>>, functions: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(config).flatMap(([key, value]) => {
+    const [, prefix, attribute] = OF_ALL_FUNCTIONS.exec(key) ?? []
+    return prefix === undefined || attribute === undefined ? [[key, value]] : functions.map((name) => [`${prefix}.${name}.${attribute}`, value])
+  }))
+}
+
 /**
  * Completes settings files of an origin whose placeholders its own test set-up fills: addresses of the servers it stubs, and the
  * paths of their token endpoints.
@@ -44,11 +54,12 @@ function placeholder(name: string, mocks: readonly Fields[], servers: ServerAddr
 }
 
 /** The token endpoint whose path shares most words with the placeholder. */
-function tokenPath(name: string, mocks: readonly Fields[]): string | undefined {
+function tokenPath(name: string, mocks: readonly Fields[]): string {
   const words = name.split(/[.-]/)
   const shared = (path: string): number => words.filter((word) => path.split(/[/-]/).includes(word)).length
   const paths = mocks.map((mock) => String(mock['path'] ?? '')).filter((path) => /\/token$/.test(path))
-  return paths.sort((left, right) => shared(right) - shared(left) || left.length - right.length)[0]
+  // Where the case has none, nobody calls it: the settings only have to be complete.
+  return paths.sort((left, right) => shared(right) - shared(left) || left.length - right.length)[0] ?? '/token'
 }
 
 /** Names and topics of the channels that settings declare, with the path of an incoming one. */

@@ -8,13 +8,15 @@ import { CaseClock, turn } from './case-clock.ts'
 import type { CaseFile, Fields, LoadedCase } from './case-file.ts'
 import { createHostSide, type HostSide } from './host-side.ts'
 import { HttpCaller } from './http-caller.ts'
+import { InstanceWatch } from './instance-watch.ts'
 import { knativeSettings } from './knative.ts'
 import { LogStore } from './log-store.ts'
 import type { Answer } from './match.ts'
 import { startProduct } from './product.ts'
 import { encodeEvent } from './cloud-events.ts'
 import { Servers } from './servers/servers.ts'
-import { originPlaceholders, profileOf, readChannels, withoutRemark, type Channels } from './settings.ts'
+import { originPlaceholders, profileOf, readChannels, spreadOverFunctions, withoutRemark, type Channels } from './settings.ts'
+import { declaredFunctions } from './simulate/documents.ts'
 import { Variables } from './variables.ts'
 
 /** Everything that the steps of one case share: the product, the servers around it, time, log, variables. */
@@ -26,6 +28,7 @@ export class World {
   readonly log = new LogStore()
   readonly host: HostSide
   readonly http = new HttpCaller()
+  readonly watch = new InstanceWatch()
   servers!: Servers
   runtime!: Runtime
   private channels!: Channels
@@ -78,7 +81,8 @@ export class World {
     Object.assign(this.config, more)
     const texts = await this.definitionTexts()
     const addresses = this.servers.addresses
-    const config = Object.entries(this.config).filter(([key]) => !key.startsWith('knative service '))
+    const functions = declaredFunctions(texts.map(documentOf)).map(({ name }) => name)
+    const config = Object.entries(spreadOverFunctions(this.config, functions)).filter(([key]) => !key.startsWith('knative service '))
     const settings = {
       'sonatina.profile': profileOf(file.group),
       ...await this.storeSettings(),
@@ -96,6 +100,7 @@ export class World {
       environment: { K_SINK: this.servers.broker.url },
       loopback: file.kind === 'run',
       readResource: (uri) => this.readResource(uri),
+      onStep: this.watch.observe,
       stdout: this.log.print,
       clock: this.time.clock,
       log: createLogger({ level: 'debug', write: this.log.write }),
@@ -150,6 +155,9 @@ export class World {
   private emitLater(emit: Fields, locals: Readonly<Record<string, unknown>>): void {
     const sending = turn().then(() => this.emit(emit, locals)).then((answer) => {
       if (answer.status >= 400) this.log.add(`the event of a stub was answered with ${answer.status}: ${answer.text}`)
+    }).catch((error: unknown) => {
+      // A case that ends early closes the connection under it.
+      this.log.add(`the event of a stub was not sent: ${String(error)}`)
     }).finally(() => { this.emitting.delete(sending) })
     this.emitting.add(sending)
   }
@@ -230,5 +238,15 @@ export class World {
     await (this.servers as Servers | undefined)?.close()
     await this.http.close()
     if (this.directory !== undefined) await rm(this.directory, { recursive: true, force: true })
+  }
+}
+
+function documentOf(text: string): Fields {
+  try {
+    const value: unknown = parse(text)
+    return typeof value === 'object' && value !== null ? value as Fields : {}
+  } catch {
+    // A definition that does not parse is for the product to refuse.
+    return {}
   }
 }

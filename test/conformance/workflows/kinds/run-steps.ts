@@ -1,8 +1,9 @@
 import { assertKnown, type Fields, type Step } from '../case-file.ts'
 import type { Json } from '../../../../lib/common/index.ts'
-import type { InstanceRecord } from '../../../../lib/hosts/index.ts'
+import type { InstanceStatus } from '../../../../lib/hosts/index.ts'
 import { valueAt } from '../body-path.ts'
 import { parseDuration } from '../durations.ts'
+import type { WatchedInstance } from '../instance-watch.ts'
 import { differences, shorten } from '../match.ts'
 import type { World } from '../world.ts'
 import type { Faults } from './outcome.ts'
@@ -10,11 +11,11 @@ import type { Faults } from './outcome.ts'
 /** Longest virtual time that an instance gets to finish when the step does not say. */
 const PATIENCE = 60_000
 
-const STATUS_WORDS: Readonly<Record<InstanceRecord['status'], string>> = {
+const STATUS_WORDS: Readonly<Record<InstanceStatus, string>> = {
   active: 'ACTIVE', waiting: 'ACTIVE', completed: 'COMPLETED', aborted: 'ABORTED', error: 'ERROR',
 }
 
-const ENDED: readonly InstanceRecord['status'][] = ['completed', 'aborted', 'error']
+const ENDED: readonly InstanceStatus[] = ['completed', 'aborted', 'error']
 
 /** `run`: starts an instance in process. */
 export async function runStep(world: World, step: Step): Promise<Faults> {
@@ -22,7 +23,7 @@ export async function runStep(world: World, step: Step): Promise<Faults> {
   assertKnown(rest, [], 'run')
   const printed = world.log.printed.length
   const started = world.time.clock.now()
-  let record: InstanceRecord
+  let record: WatchedInstance
   try {
     record = await world.runtime.host.start({ workflowId: workflowId(world), input: input ?? {}, ...(async === true ? { respondAsync: true } : {}) })
   } catch (error) {
@@ -56,7 +57,7 @@ export async function waitFinishStep(world: World, step: Step): Promise<Faults> 
   const { instance, atMost, ...rest } = step['waitFinish'] as { readonly instance: string; readonly atMost?: string }
   assertKnown(rest, [], 'waitFinish')
   const id = world.variables.resolve(instance)
-  const record = await world.runtime.host.find(workflowId(world), id)
+  const record = await world.watch.find(world.runtime.host, id)
   if (record === undefined) return [`there is no instance ${id}`]
   const started = world.time.clock.now()
   const ended = await untilEnded(world, record, atMost === undefined ? PATIENCE : parseDuration(atMost))
@@ -64,12 +65,14 @@ export async function waitFinishStep(world: World, step: Step): Promise<Faults> 
   return checkRecord(world, step.expect ?? {}, ended, { printed: 0, elapsed: world.time.clock.now() - started })
 }
 
-async function untilEnded(world: World, record: InstanceRecord, limit: number): Promise<InstanceRecord> {
-  const find = async (): Promise<InstanceRecord | undefined> => {
-    const found = await world.runtime.host.find(record.workflowId, record.id)
+async function untilEnded(world: World, record: WatchedInstance, limit: number): Promise<WatchedInstance> {
+  if (ENDED.includes(record.status)) return record
+  const find = (): Promise<WatchedInstance | undefined> => world.watch.find(world.runtime.host, record.id)
+  const ended = await world.poll(async () => {
+    const found = await find()
     return found !== undefined && ENDED.includes(found.status) ? found : undefined
-  }
-  return await world.poll(find, limit) ?? await world.runtime.host.find(record.workflowId, record.id) ?? record
+  }, limit)
+  return ended ?? await find() ?? record
 }
 
 function workflowId(world: World): string {
@@ -84,7 +87,7 @@ function checkThrown(error: unknown, expected: Fields): Faults {
   return expected['error'] === undefined ? [`the start failed: ${text}`] : []
 }
 
-function checkRecord(world: World, expected: Fields, record: InstanceRecord, seen: { readonly printed: number; readonly elapsed: number }): Faults {
+function checkRecord(world: World, expected: Fields, record: WatchedInstance, seen: { readonly printed: number; readonly elapsed: number }): Faults {
   assertKnown(expected, ['workflowdata', 'workflowdataEquals', 'state', 'within', 'logs', 'error', 'capture'], 'expect')
   const faults: string[] = []
   for (const [path, value] of Object.entries((expected['workflowdata'] ?? {}) as Fields)) {

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { Server, ServerCredentials, status, type ServiceDefinition, type UntypedHandleCall, type UntypedServiceImplementation } from '@grpc/grpc-js'
 import { load } from '@grpc/proto-loader'
 import { GREETER } from './grpc-greeter.ts'
@@ -11,9 +12,11 @@ export interface GrpcServer {
 /** Services that cases describe in words, by name; methods that a proto file does not declare are left out. */
 const SERVICES: Readonly<Record<string, Readonly<Record<string, UntypedHandleCall>>>> = { Greeter: GREETER }
 
-/** Serves every service of a proto file on a free port of loopback. */
-export async function startGrpcServer(protoFile: string): Promise<GrpcServer> {
-  const definitions = await load(protoFile, { keepCase: true, enums: String, defaults: false, oneofs: true })
+/** Serves every service of a proto file on a free port of loopback; imports are looked for in further folders too. */
+export async function startGrpcServer(protoFile: string, includeDirs: readonly string[] = []): Promise<GrpcServer> {
+  const definitions = await load(protoFile, {
+    keepCase: true, enums: String, defaults: false, oneofs: true, includeDirs: [dirname(protoFile), ...includeDirs],
+  })
   const server = new Server()
   for (const [name, definition] of Object.entries(definitions)) {
     if (!('format' in definition)) server.addService(definition, implementation(name, definition))
@@ -24,7 +27,13 @@ export async function startGrpcServer(protoFile: string): Promise<GrpcServer> {
       else reject(error)
     })
   })
-  return { port, close: () => Promise.resolve(server.forceShutdown()) }
+  return {
+    port,
+    close: () => {
+      server.forceShutdown()
+      return Promise.resolve()
+    },
+  }
 }
 
 function implementation(name: string, definition: ServiceDefinition): UntypedServiceImplementation {

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { assertKnown, type CaseFile, type Fields } from '../case-file.ts'
 import type { ServerAddresses } from '../settings.ts'
 import { startBroker, toEventPattern, type Broker } from './broker.ts'
@@ -46,14 +46,14 @@ export class Servers {
       assertKnown(mock, ['grpc', 'server', 'behaviour'], 'a gRPC mock')
       const name = typeof mock['server'] === 'string' ? mock['server'] : 'grpc'
       const path = await protoPath(String(mock['grpc']), file, folder)
-      const server = await startGrpcServer(path)
+      const server = await startGrpcServer(path, await projects(folder))
       this.grpc.set(name, server)
       this.context.variables.set(`mock.${name}`, server.port)
     }
     if (mocks.length > 0 || !file.needs.includes('grpc')) return
     // Some cases only name the service in the definition: the origin's own test brings the server.
     for (const { proto, service } of await rpcOperations(file, folder)) {
-      const server = this.grpc.get(proto) ?? await startGrpcServer(await protoPath(proto, file, folder))
+      const server = this.grpc.get(proto) ?? await startGrpcServer(await protoPath(proto, file, folder), await projects(folder))
       this.grpc.set(proto, server)
       this.services.set(service, server.port)
     }
@@ -114,6 +114,12 @@ async function protoPath(name: string, file: CaseFile, folder: string): Promise<
     if (await readFile(path).then(() => true, () => false)) return path
   }
   throw new Error(`no proto file ${name} beside the definitions`)
+}
+
+/** Folders of the projects of a group: what one imports may lie in another. */
+async function projects(folder: string): Promise<readonly string[]> {
+  const names = await readdir(join(folder, 'files')).catch(() => [])
+  return names.sort().map((name) => join(folder, 'files', name))
 }
 
 async function rpcOperations(file: CaseFile, folder: string): Promise<readonly { readonly proto: string; readonly service: string }[]> {

@@ -1,11 +1,11 @@
 import { silentLogger, type Json, type JsonObject } from '../../../../lib/common/index.ts'
 import { SonatinaError } from '../../../../lib/errors/index.ts'
 import type { CloudEventRecord } from '../../../../lib/events/index.ts'
-import type { InstanceRecord } from '../../../../lib/hosts/index.ts'
 import type { ObservedStep, Runtime } from '../../../../lib/runtime-options.ts'
 import { CaseClock, turn } from '../case-clock.ts'
 import type { CaseFile, Fields, LoadedCase } from '../case-file.ts'
 import { parseDuration } from '../durations.ts'
+import { InstanceWatch, type WatchedInstance } from '../instance-watch.ts'
 import { startProduct } from '../product.ts'
 import { profileOf } from '../settings.ts'
 import { continuationTargets, declaredFunctions, startState } from './documents.ts'
@@ -23,7 +23,7 @@ export class Simulation {
   readonly file: CaseFile
   readonly time: CaseClock
   readonly recorder = new Recorder()
-  readonly steps: ObservedStep[] = []
+  readonly watch = new InstanceWatch()
   readonly startErrors: unknown[] = []
   readonly project: Project
   runtime!: Runtime
@@ -54,7 +54,7 @@ export class Simulation {
     this.runtime = await startProduct({
       root: project.root,
       definitions: [...project.definitions, ...this.continuations()],
-      settings: { 'sonatina.profile': profileOf(file.group), 'sonatina.store': 'memory', ...secretSettings(file.secrets), ...file.config },
+      settings: { 'sonatina.profile': profileOf(file.group), 'sonatina.store': 'memory', 'sonatina.instances.retention': '36500d', ...secretSettings(file.secrets), ...file.config },
       settingsFiles: [],
       replace: { functions: this.functions(), subflows: this.subflows() },
       readResource: (uri) => project.readResource(uri),
@@ -118,7 +118,7 @@ export class Simulation {
   }
 
   private observe(step: ObservedStep): void {
-    this.steps.push(step)
+    this.watch.observe(step)
     this.recorder.activity++
     const subflow = this.file.subflows?.[step.workflowId]
     if (step.type === 'started' && subflow?.['definition'] !== undefined) {
@@ -184,20 +184,19 @@ export class Simulation {
 
   /** Instances of the workflow under test, in the order in which they started. */
   get started(): readonly ObservedStep[] {
-    return this.steps.filter(({ type, workflowId }) => type === 'started' && workflowId === this.workflowId)
+    return this.watch.started(this.workflowId)
   }
 
-  /** The first instance of the workflow under test, as the host has it now. */
-  async instance(): Promise<InstanceRecord | undefined> {
+  /** The first instance of the workflow under test, as it stands now. */
+  async instance(): Promise<WatchedInstance | undefined> {
     const [first] = this.started
-    return first === undefined ? undefined : this.runtime.host.find(first.workflowId, first.instanceId)
+    return first === undefined ? undefined : this.watch.find(this.runtime.host, first.instanceId)
   }
 
   /** What the first instance continued as. */
   get continuation(): JsonObject | undefined {
     const [first] = this.started
-    const completed = this.steps.find(({ type, instanceId }) => type === 'completed' && instanceId === first?.instanceId)
-    return completed?.detail?.['continueAs'] as JsonObject | undefined
+    return first === undefined ? undefined : this.watch.continuation(first.instanceId)
   }
 
   /** The error with which the start was refused before there was an instance. */
