@@ -140,6 +140,7 @@ function createHost({ options, settings, clock, ids, log }: Surroundings, regist
     },
     loopback: options.loopback ?? sink === undefined,
     maxSteps: settings.number('sonatina.instances.max-steps', 100_000),
+    retention: settings.duration('sonatina.instances.retention', 0),
     ...(maxActive === undefined ? {} : { maxActive }),
     ...(options.replace?.subflows === undefined ? {} : { subflows: options.replace.subflows }),
     onStep(step, { id, workflowId, version }) {

@@ -25,7 +25,7 @@ export interface KernelOptions {
   readonly maxSteps?: number
   /** Most instances alive at a time; unlimited when absent. */
   readonly maxActive?: number
-  /** Finished instances to keep for `find`. @default 0 */
+  /** Milliseconds for which ended instances can still be found. @default 0 */
   readonly retention?: number
   /** Called in place of starting a sub-flow of that id. */
   readonly subflows?: ReadonlyMap<string, (input: Json, signal: AbortSignal) => Json | Promise<Json>>
@@ -34,6 +34,9 @@ export interface KernelOptions {
   /** Told when an instance has ended or failed. */
   readonly onEnd?: (record: InstanceRecord) => void
 }
+
+/** A step before it has its place in the history. */
+export type UnplacedStep = Omit<HistoryStep, 'sequence' | 'at'>
 
 interface NewInstance {
   readonly workflow: DeployedWorkflow
@@ -298,6 +301,7 @@ export class Kernel implements Host {
       ...(timeout === undefined ? {} : { timeout }),
     }
     const { clock, ids, log, secrets, maxSteps = 100_000, onStep } = this.#options
+    const report = onStep === undefined ? undefined : stepReporter(clock, facts, onStep)
     const environment = {
       clock,
       ids,
@@ -305,7 +309,7 @@ export class Kernel implements Host {
       secrets,
       maxSteps,
       withdraw: (_instance: Instance, token: string): void => { this.#withdraw(live, token) },
-      ...(onStep === undefined ? {} : { report: stepReporter(clock, facts, onStep) }),
+      ...(report === undefined ? {} : { report: (_instance: Instance, step: UnplacedStep): void => { report(step) } }),
     }
     const live: LiveInstance = {
       instance: new Instance(facts, workflow, environment),
@@ -317,6 +321,7 @@ export class Kernel implements Host {
       dependents: new Set(),
       waiters: [],
       pumping: false,
+      ...(report === undefined ? {} : { report }),
       ...(parent === undefined ? {} : { parent: parent.live }),
     }
     this.#live.set(facts.id, live)
@@ -512,6 +517,7 @@ export class Kernel implements Host {
   #fail(live: LiveInstance): void {
     this.#waits.update(live)
     const record = recordOf(live)
+    live.report?.({ type: 'failed', ...(record.failure === undefined ? {} : { nodeId: record.failure.failedNodeId, detail: { ...record.failure } }), data: record.data })
     this.#options.log.error({ instance: live.facts.id, workflow: live.facts.workflowId, failure: record.failure }, 'instance failed')
     this.#options.onEnd?.(record)
     this.#release(live)
@@ -525,6 +531,7 @@ export class Kernel implements Host {
     const { continuation } = live.instance
     if (continuation !== undefined && live.parent === undefined) this.#queue.add(() => { this.#continue(live, continuation) })
     const record = recordOf(live)
+    live.report?.(endStep(record, continuation))
     this.#options.log.debug({ instance: live.facts.id, status: record.status }, 'instance ended')
     this.#options.onEnd?.(record)
     this.#release(live)
@@ -541,9 +548,18 @@ export class Kernel implements Host {
     const { retention = 0 } = this.#options
     if (retention > 0) {
       this.#finished.set(live.facts.id, recordOf(live))
-      forgetOldest(this.#finished, retention)
+      this.#forgetEnded(retention)
     }
     if (this.#live.size === 0) this.#idle()
+  }
+
+  #forgetEnded(retention: number): void {
+    const oldest = this.#options.clock.now() - retention
+    for (const [id, { endedAt }] of this.#finished) {
+      if (endedAt !== undefined && endedAt >= oldest) break
+      this.#finished.delete(id)
+    }
+    forgetOldest(this.#finished, MOST_ENDED)
   }
 
   #stop(live: LiveInstance): void {
@@ -624,6 +640,8 @@ export class Kernel implements Host {
 }
 
 const REMEMBERED_KEYS = 10_000
+/** Ended instances kept in memory at most, however long they may stay. */
+const MOST_ENDED = 100_000
 
 function forgetOldest(map: Map<string, unknown>, most: number): void {
   for (const key of map.keys()) {
@@ -632,9 +650,17 @@ function forgetOldest(map: Map<string, unknown>, most: number): void {
   }
 }
 
-function stepReporter(clock: Clock, facts: InstanceFacts, onStep: NonNullable<KernelOptions['onStep']>): (instance: Instance, step: Omit<HistoryStep, 'sequence' | 'at'>) => void {
+function stepReporter(clock: Clock, facts: InstanceFacts, onStep: NonNullable<KernelOptions['onStep']>): (step: UnplacedStep) => void {
   let sequence = 0
-  return (_instance, step) => { onStep({ ...step, sequence: sequence++, at: clock.now() }, facts) }
+  return (step) => { onStep({ ...step, sequence: sequence++, at: clock.now() }, facts) }
+}
+
+function endStep({ status, data, failure }: InstanceRecord, continuation: Instance['continuation']): UnplacedStep {
+  if (failure !== undefined) return { type: 'failed', nodeId: failure.failedNodeId, detail: { ...failure }, data }
+  if (status !== 'completed') return { type: 'aborted', data }
+  if (continuation === undefined) return { type: 'completed', data }
+  const { workflowId, version, input } = continuation
+  return { type: 'completed', data, detail: { continueAs: { workflowId, data: input, ...(version === undefined ? {} : { version }) } } }
 }
 
 /** @throws {@link DataInputError} `DATA_INPUT_INVALID`, listing each violation (S023–S025) */

@@ -1,5 +1,5 @@
 import type { Cancel } from '../common/index.ts'
-import type { Instance, InstanceFacts, RecordedFailure, WorkflowError } from '../instance/index.ts'
+import type { HistoryStep, Instance, InstanceFacts, RecordedFailure, WorkflowError } from '../instance/index.ts'
 import type { InstanceFailure, InstanceRecord, InstanceStatus, WaitRecord } from './host.ts'
 import type { DeployedWorkflow } from './deployments.ts'
 
@@ -19,6 +19,8 @@ export interface LiveInstance {
   waiters: ((live: LiveInstance) => void)[]
   /** Its commands are being carried out; further turns are taken up by the loop that does it. */
   pumping: boolean
+  /** Records a step where somebody wants to know. */
+  readonly report?: (step: Omit<HistoryStep, 'sequence' | 'at'>) => void
   endedAt?: number
   /** Why it failed although its machine came to an end: its output is not valid. */
   failure?: InstanceFailure
@@ -67,9 +69,14 @@ function waitsOf({ instance, awaited }: LiveInstance): readonly WaitRecord[] {
     const common = { nodeId: instance.nodeIdOf(token), nodeInstanceId: token, since: input.since }
     const child = awaited.get(token)
     if (child !== undefined) return { kind: 'subflow', ...common, names: [child.facts.id] }
-    if (input.effect === 'timer') return { kind: 'timer', ...common, dueAt: input.dueAt ?? input.since }
+    if (input.effect === 'timer') return { kind: 'timer', ...common, timer: timerKind(input), dueAt: input.dueAt ?? input.since }
     if (input.effect !== 'event') return { kind: 'function', ...common }
     const events = instance.waits.find((wait) => wait.token === token)?.events ?? []
     return { kind: 'event', ...common, names: events.map(({ event }) => instance.program.events.get(event)?.type ?? event) }
   })
+}
+
+function timerKind(input: Readonly<Record<string, unknown>>): NonNullable<WaitRecord['timer']> {
+  if (input['timeout'] !== undefined) return 'timeout'
+  return input['retryOf'] === undefined ? 'sleep' : 'retry'
 }
