@@ -1,6 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../../common/index.ts'
 import { DefinitionError } from '../../errors/index.ts'
-import type { BodyModel, PropertyEncoding } from './model.ts'
+import type { BodyModel, PropertyEncoding, Serialisation } from './model.ts'
+
+const COLLECTION_FORMATS = ['csv', 'ssv', 'tsv', 'pipes', 'multi'] as const
+const FORM_STYLES = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const
 
 /** Media types that can be written, in order of preference. */
 const KINDS: readonly (readonly [BodyModel['kind'], RegExp])[] = [
@@ -58,25 +61,26 @@ export function formBodyModel(parameters: readonly JsonObject[], consumes: reado
 }
 
 function collectionEncoding(parameter: JsonObject): PropertyEncoding {
-  switch (parameter['collectionFormat']) {
-    case 'multi': return { style: 'form', explode: true }
-    case 'ssv': return { style: 'spaceDelimited', explode: false }
-    case 'pipes': return { style: 'pipeDelimited', explode: false }
-    default: return { style: 'form', explode: false }
-  }
+  const format = COLLECTION_FORMATS.find((known) => known === parameter['collectionFormat'])
+  return { serialisation: { kind: 'collection', format: format ?? 'csv' } }
 }
 
 function encodings(declared: Json | undefined): Record<string, PropertyEncoding> {
   if (!isJsonObject(declared)) return {}
   return Object.fromEntries(Object.entries(declared).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1])).map(([name, encoding]) => {
-    const { contentType, style, explode, allowReserved } = encoding as Record<string, unknown>
-    return [name, {
-      ...(typeof contentType === 'string' && { contentType }),
-      ...(typeof style === 'string' && { style }),
-      ...(typeof explode === 'boolean' && { explode }),
-      ...(typeof allowReserved === 'boolean' && { allowReserved }),
-    }]
+    const { contentType } = encoding as { contentType?: Json }
+    const serialisation = serialisationOf(encoding)
+    return [name, { ...(typeof contentType === 'string' && { contentType }), ...(serialisation !== undefined && { serialisation }) }]
   }))
+}
+
+/** `style`, `explode` and `allowReserved` come before `contentType`, as swagger-client has it. */
+function serialisationOf({ contentType, style, explode, allowReserved }: JsonObject): Serialisation | undefined {
+  if (style !== undefined || explode !== undefined || allowReserved !== undefined) {
+    const known = FORM_STYLES.find((candidate) => candidate === style) ?? 'form'
+    return { kind: 'style', style: known, explode: typeof explode === 'boolean' ? explode : known === 'form', allowReserved: allowReserved === true }
+  }
+  return typeof contentType === 'string' ? { kind: 'content', mediaType: contentType } : undefined
 }
 
 function essence(mediaType: string): string {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { getOwn, isJsonObject, type Json, type JsonObject } from '../../common/index.ts'
 import { isJsonArray } from '../json-array.ts'
 import { toText } from './encode.ts'
-import type { BodyModel, PropertyEncoding, Serialisation } from './model.ts'
+import type { BodyModel, Serialisation } from './model.ts'
 import { compilePairs } from './serialise.ts'
 
 /** A body as it is sent, with its media type. */
@@ -39,12 +39,15 @@ interface Part {
   readonly content: Uint8Array
 }
 
+/** What a property of a form does when the document does not say: a list is repeated. */
+const REPEATED: Serialisation = { kind: 'collection', format: 'multi' }
+
 function compileForm(model: BodyModel): BodyWriter {
   const writers = new Map<string, ReturnType<typeof compilePairs>>()
   const writerOf = (name: string): ReturnType<typeof compilePairs> => {
     const known = writers.get(name)
     if (known !== undefined) return known
-    const made = compilePairs(name, toSerialisation(model.encoding[name]))
+    const made = compilePairs(name, model.encoding[name]?.serialisation ?? REPEATED)
     // Only names that the document knows are kept: names from data would grow the map without end.
     if (getOwn(propertiesOf(model), name) !== undefined) writers.set(name, made)
     return made
@@ -56,17 +59,11 @@ function compileForm(model: BodyModel): BodyWriter {
       const member = value[name]
       if (member === undefined || member === null) continue
       // A nested object has no form of its own unless `encoding` gives it a style.
-      const flat = isJsonObject(member) && model.encoding[name]?.style === undefined ? JSON.stringify(member) : member
+      const flat = isJsonObject(member) && model.encoding[name]?.serialisation?.kind !== 'style' ? JSON.stringify(member) : member
       body = writerOf(name)(flat, body)
     }
     return { contentType: model.mediaType, body }
   }
-}
-
-function toSerialisation(encoding: PropertyEncoding | undefined): Serialisation {
-  if (encoding?.contentType !== undefined && encoding.style === undefined) return { kind: 'content', mediaType: encoding.contentType }
-  const style = encoding?.style === 'spaceDelimited' || encoding?.style === 'pipeDelimited' || encoding?.style === 'deepObject' ? encoding.style : 'form'
-  return { kind: 'style', style, explode: encoding?.explode ?? style === 'form', allowReserved: encoding?.allowReserved ?? false }
 }
 
 function writeMultipart(model: BodyModel, value: Json): WrittenBody {

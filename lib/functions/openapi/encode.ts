@@ -32,11 +32,6 @@ export function encodeAllowingReserved(text: string): string {
   })
 }
 
-/** Percent-encodes a value of a Swagger 2.0 path: as swagger-client does, square brackets stay. */
-export function encodeLegacyPath(text: string): string {
-  return encodeComponent(text).replace(/%5B/g, '[').replace(/%5D/g, ']')
-}
-
 // cookie-octet of RFC 6265 §4.1.1 without `%`, `&` and `=`, so that a value can be decoded again and never looks like a pair.
 const NOT_COOKIE_OCTET = /[^\x21\x23\x24\x27-\x2b\x2d-\x3a\x3c\x3e-\x5b\x5d-\x7e]+/g
 

@@ -30,12 +30,11 @@ export type Serialisation =
   /** Swagger 2.0 `collectionFormat`. */
   | { readonly kind: 'collection'; readonly format: 'csv' | 'ssv' | 'tsv' | 'pipes' | 'multi' }
 
-/** How one property of a form is written (OpenAPI 3.x `encoding`). */
+/** How one property of a form is written: `encoding` of OpenAPI 3.x, `collectionFormat` of Swagger 2.0. */
 export interface PropertyEncoding {
   readonly contentType?: string
-  readonly style?: string
-  readonly explode?: boolean
-  readonly allowReserved?: boolean
+  /** Absent: a list is repeated, an object is JSON text. */
+  readonly serialisation?: Serialisation
 }
 
 /** The body of an operation, with the media type that is sent. */

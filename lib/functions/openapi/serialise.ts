@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../common/index.ts'
 import { isJsonObject } from '../../common/index.ts'
 import { isJsonArray } from '../json-array.ts'
-import { encodeAllowingReserved, encodeComponent, encodeLegacyPath, encodeUnreserved, toText } from './encode.ts'
+import { encodeAllowingReserved, encodeComponent, encodeUnreserved, toText } from './encode.ts'
 import type { ParameterModel, Serialisation } from './model.ts'
 
 /** Text of a value in a place: already percent-encoded where the place wants it. */
@@ -25,7 +25,7 @@ export function compilePathWriter(parameter: ParameterModel): ValueWriter {
       return (value) => encodeUnreserved(toContent(value, serialisation.mediaType))
     case 'collection': {
       const separator = COLLECTION_SEPARATORS[serialisation.format]
-      return (value) => isJsonArray(value) ? value.map((item) => encodeLegacyPath(toText(item))).join(separator) : encodeLegacyPath(toText(value))
+      return (value) => isJsonArray(value) ? value.map((item) => encodeComponent(toText(item))).join(separator) : encodeComponent(toText(value))
     }
     case 'style':
       return compileStyle(parameter.name, serialisation, encodeUnreserved)
