@@ -1,4 +1,5 @@
-import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
+import { createRequire } from 'node:module'
+import { Ajv, type AnySchemaObject, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import type AjvCore from 'ajv/dist/core.js'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -20,6 +21,9 @@ export interface DataSchemaOptions {
 
 /** Checks data against a compiled schema; no violations when it fits. */
 export type DataValidator = (data: Json) => readonly Violation[]
+
+// The only draft that Ajv knows and does not bring along compiled in.
+const DRAFT_06 = createRequire(import.meta.url)('ajv/dist/refs/json-schema-draft-06.json') as AnySchemaObject
 
 const SETTINGS: Options = { allErrors: true, strict: false, validateFormats: true, logger: false }
 
@@ -65,6 +69,7 @@ function instanceFor(declared: string | undefined, name: string): AjvCore.defaul
     case '04':
       return new AjvDraft4(SETTINGS)
     case '06':
+      return new Ajv(SETTINGS).addMetaSchema(DRAFT_06)
     case '07':
       return new Ajv(SETTINGS)
     case '2019-09':

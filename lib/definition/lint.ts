@@ -25,7 +25,7 @@ export function lint(document: JsonObject, options: LintOptions = {}): readonly 
   const warnings = [
     ...findTolerances(document, original, definition),
     ...findWithoutEffect(document, definition),
-    ...findDoubtful(definition, options.functionTypes),
+    ...findDoubtful(document, definition, options.functionTypes),
   ]
   return warnings.map((warning) => ({ ...warning, message: withStateName(warning.message, warning.pointer, document) }))
 }

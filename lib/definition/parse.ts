@@ -257,5 +257,5 @@ export function invalid(
 
 function describe({ line, column, pointer, message, hint }: Violation): string {
   const place = line === undefined ? '' : `line ${String(line)}${column === undefined ? '' : `:${String(column)}`} `
-  return `${place}${pointer === '' ? '' : `${pointer} `}${message}${hint === undefined ? '' : ` (${hint})`}`
+  return `${place}${pointer === '' ? '' : `${pointer}: `}${message}${hint === undefined ? '' : ` (${hint})`}`
 }

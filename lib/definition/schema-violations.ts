@@ -88,12 +88,11 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
 const MISSING_HINTS: Readonly<Record<string, string>> = {
   operation: 'a function says what it calls, e.g. "specs/orders.yaml#createOrder"; containers described in metadata are not run',
   states: 'a definition has at least one state',
-  type: `it is one of operation, switch, inject, parallel, event, sleep, foreach, callback`,
+  type: 'it is one of operation, switch, inject, parallel, event, sleep, foreach, callback',
 }
 
 function describeMissing(property: string): Described {
-  const hint = MISSING_HINTS[property]
-  return { message: `${property} is missing`, ...(hint === undefined ? {} : { hint }) }
+  return { message: `${property} is missing`, hint: MISSING_HINTS[property] ?? 'add it' }
 }
 
 /** Names of older versions of the language and common slips, with what to write. */

@@ -1,15 +1,15 @@
-import { toPointer } from '../../common/index.ts'
+import { atPointer, toPointer, type JsonObject } from '../../common/index.ts'
 import { suggest } from '../nearest.ts'
 import { eventUsesOf } from '../semantics/events.ts'
 import { findUnconnected } from '../semantics/flow.ts'
 import type { Definition, LintWarning } from '../types.ts'
-import { statePointer } from '../walk.ts'
+import { exitsOf, statePointer } from '../walk.ts'
 
 /** Namespaces of `custom` operations that the product brings along (S125). */
 const BUILT_IN_NAMESPACES = ['service', 'rest', 'sysout', 'script', 'knative', 'camel', 'rpc', 'java']
 
 /** Finds what is allowed and probably not meant. */
-export function findDoubtful(definition: Definition, functionTypes: readonly string[] | undefined): readonly LintWarning[] {
+export function findDoubtful(document: JsonObject, definition: Definition, functionTypes: readonly string[] | undefined): readonly LintWarning[] {
   return [
     ...findUnconnected(definition).map((place) => ({ rule: 'unconnected-state', ...place })),
     ...findEventKinds(definition),
@@ -17,6 +17,7 @@ export function findDoubtful(definition: Definition, functionTypes: readonly str
     ...findSwitches(definition),
     ...findBranchNames(definition),
     ...findConstants(definition),
+    ...findContinueAs(document, definition),
     ...(functionTypes === undefined ? [] : findFunctionTypes(definition, functionTypes)),
   ]
 }
@@ -64,6 +65,18 @@ function findConstants({ constants }: Definition): readonly LintWarning[] {
   return Object.entries(constants).flatMap(([name, value]) => JSON.stringify(value).includes('${')
     ? [{ rule: 'expression-in-constant', pointer: toPointer(['constants', name]), message: 'constants are static; expressions in them are not evaluated (S178)' }]
     : [])
+}
+
+/** The official schema accepts the contradiction; continueAs terminates all the same (S274). */
+function findContinueAs(document: JsonObject, { states }: Definition): readonly LintWarning[] {
+  return states.flatMap((state, index) => exitsOf(state, statePointer(index)).flatMap(({ pointer }): LintWarning[] => {
+    const place = `${pointer}/terminate`
+    const hasTarget = atPointer(document, `${pointer}/continueAs`) !== undefined
+    const terminate = atPointer(document, place)
+    return hasTarget && (terminate === false || terminate === 'false')
+      ? [{ rule: 'continue-as-terminates', pointer: place, message: 'continueAs terminates the instance, whatever terminate says (S274)' }]
+      : []
+  }))
 }
 
 function findFunctionTypes(definition: Definition, functionTypes: readonly string[]): readonly LintWarning[] {

@@ -48,10 +48,9 @@ export function actionSchemas(build: Builder): Readonly<Record<string, Schema>> 
     actionDataFilter: object({ fromStateData: ANY_TEXT, useResults: flag, results: ANY_TEXT, toStateData: ANY_TEXT }, []),
     eventDataFilter: object({ useData: flag, data: ANY_TEXT, toStateData: ANY_TEXT }, []),
     stateDataFilter: object({ input: ANY_TEXT, output: ANY_TEXT }, []),
-    contextAttributes: tolerate(
-      'context-attributes-form',
-      { type: 'object', additionalProperties: { type: 'string' } },
-      { type: ['object', 'array'], items: { type: 'object' } },
-    ),
+    contextAttributes: {
+      ...tolerate('context-attributes-form', { type: 'object' }, { type: ['object', 'array'], items: { type: 'object' } }),
+      additionalProperties: tolerate('attribute-value', ANY_TEXT, { type: ['string', 'number', 'boolean'] }),
+    },
   }
 }

@@ -44,7 +44,7 @@ export function definitionSchemas(build: Builder): Readonly<Record<string, Schem
       // Written by the loader: the reference that the schema came from.
       extra: { uri: { tolerance: 'inline-schema', schema: ANY_TEXT } },
     })),
-    metadata: tolerate('metadata-value', { type: 'object', additionalProperties: { type: 'string' } }, { type: 'object' }),
+    metadata: { type: 'object', additionalProperties: tolerate('metadata-value', ANY_TEXT, {}) },
   }
 }
 
