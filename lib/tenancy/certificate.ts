@@ -50,9 +50,10 @@ export function takeForwardedIdentity(request: HttpRequest, trustDomains: readon
   const raw = request.rawHeaders
   const values = raw.filter((_, index) => index % 2 === 1 && raw[index - 1]?.toLowerCase() === FORWARDED)
   if (values.length === 0) return undefined
-  request.rawHeaders = raw.filter((_, index) => raw[index - (index % 2)]?.toLowerCase() !== FORWARDED)
+  // Node makes both objects from the raw list when they are first read, so the list is shortened last.
   Reflect.deleteProperty(request.headers, FORWARDED)
   Reflect.deleteProperty(request.headersDistinct, FORWARDED)
+  request.rawHeaders = raw.filter((_, index) => raw[index - (index % 2)]?.toLowerCase() !== FORWARDED)
   const last = splitOutsideQuotes(values.join(','), ',').at(-1) ?? ''
   const uris = splitOutsideQuotes(last, ';').map((pair) => /^\s*URI="?([^"]*)"?\s*$/i.exec(pair)?.[1]).filter((uri) => uri !== undefined)
   return acceptIdentity(uris, trustDomains)

@@ -58,5 +58,6 @@ function headText(options: RenderOptions): string {
 
 function yamlOf(document: PolicyDocument): string {
   // Lists that documents share must be written out: an anchor is not what a reader of policies expects.
-  return stringify(document, { lineWidth: 0, aliasDuplicateObjects: false })
+  // Clusters read YAML 1.1, where a bare `no` or `on` is no text; namespaces may be called so.
+  return stringify(document, { lineWidth: 0, aliasDuplicateObjects: false, version: '1.1' })
 }
