@@ -11,6 +11,8 @@ export interface Program {
   readonly evaluateOne?: (input: Json, bindings: Bindings) => MaybePromise<Json | undefined>
   /** Gives all outputs. */
   evaluateAll(input: Json, bindings: Bindings): MaybePromise<readonly Json[]>
+  /** Hands outputs over one by one, so that those before a failure are seen. */
+  evaluateEach?(input: Json, bindings: Bindings, emit: (output: Json) => void): void
   /** True for the identity: the output is the input. */
   readonly identity?: boolean
   /** The plain path of keys that the program is, when it is one. */

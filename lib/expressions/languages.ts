@@ -4,6 +4,7 @@ import type { ExpressionLanguageName } from './evaluator.ts'
 import type { ExpressionLimits } from './limits.ts'
 import type { Language } from './language.ts'
 import { createJq } from './jq/language.ts'
+import { createRegexEngine } from './regex/engine.ts'
 
 /** What a language is made with. */
 export interface LanguageOptions {
@@ -27,10 +28,12 @@ export interface LanguageOptions {
  */
 export function createLanguage(options: LanguageOptions): Language {
   switch (options.language) {
-    case 'jq': return createJq(
-      options,
-      { clock: options.clock, ids: options.ids, limits: options.limits, debug: (message) => { options.logger.debug({ value: message }, 'jq debug') } },
-    )
+    case 'jq': return createJq(options, {
+      clock: options.clock,
+      limits: options.limits,
+      regex: createRegexEngine(options.regex),
+      debug: (message) => { options.logger.debug({ value: message }, 'jq debug') },
+    })
     default: throw new DefinitionError({
       code: 'DEFINITION_INVALID',
       message: `unknown expression language ${JSON.stringify(options.language)}; write "jq", "jsonata" or "jsonpath"`,

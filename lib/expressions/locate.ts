@@ -36,7 +36,10 @@ export function syntaxError(fault: SyntaxFault, source: Source): ExpressionError
 export function evaluationError(error: unknown, source: Source): unknown {
   if (!(error instanceof ProgramFailure)) return error
   const details = position(source, error.offset ?? 0)
-  if (error.kind === 'failed') return new ExpressionError({ code: 'EXPRESSION_FAILED', message: error.message, details, cause: error.cause })
+  if (error.kind === 'failed') {
+    const message = error.message.length > LONGEST_MESSAGE ? `${error.message.slice(0, LONGEST_MESSAGE)}…` : error.message
+    return new ExpressionError({ code: 'EXPRESSION_FAILED', message, details, cause: error.cause })
+  }
   const where = [source.workflow, source.site.pointer].filter((part) => part !== undefined && part !== '').join(' ')
   return new ExpressionError({
     code: 'EXPRESSION_LIMIT',
@@ -64,6 +67,8 @@ function position(source: Source, offset: number) {
 }
 
 const SHOWN = 80
+// A program can raise a text of any length.
+const LONGEST_MESSAGE = 2000
 
 function quote(source: Source): string {
   const text = source.text.length > SHOWN ? `${source.text.slice(0, SHOWN)}…` : source.text

@@ -6,7 +6,7 @@ import type { Profile } from './evaluator.ts'
  *
  * Objects merge deeply and the result wins; an array over an array replaces it (`sonataflow`) or is appended without
  * duplicates (`spec`, S158); a scalar or array into object data becomes property `response`; anything else into array data
- * is appended when absent; a null result changes nothing; null or empty data is replaced; an object over scalar data
+ * is appended when absent; a null result changes nothing; null data, and in `sonataflow` an empty object, is replaced; an object over scalar data
  * keeps the scalar under `_target`. Nothing is changed in place.
  */
 export function mergeResult(data: Json | undefined, result: Json | undefined, profile: Profile): Json {
@@ -14,7 +14,7 @@ export function mergeResult(data: Json | undefined, result: Json | undefined, pr
   if (data === undefined || data === null) return result
   if (isJsonObject(data)) {
     if (isJsonObject(result)) return mergeObjects(data, result, profile)
-    if (Object.keys(data).length === 0) return result
+    if (profile === 'sonataflow' && Object.keys(data).length === 0) return result
     return { ...data, response: mergeValue(data['response'], result, profile) }
   }
   if (Array.isArray(data)) return mergeArray(data as readonly Json[], result, profile)

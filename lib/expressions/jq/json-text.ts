@@ -16,7 +16,7 @@ export function fromJson(text: string): Json {
     return new JsonReader(text).read()
   }
   // Native parsing has no limit of depth; looking for it is needed only where it can be exceeded.
-  if (text.length > MAX_PARSE_DEPTH && depthOf(text) >= MAX_PARSE_DEPTH) {
+  if (text.length > MAX_PARSE_DEPTH && depthOf(text) > MAX_PARSE_DEPTH) {
     throw new JqError(`Exceeds depth limit for parsing (while parsing '${text}')`)
   }
   return value as Json
@@ -79,10 +79,9 @@ class JsonReader {
   }
 
   #scan(char: string): void {
-    if (/[[{:,\]} \t\r\n"']/.test(char)) this.#endToken('')
+    if (/[[{:,\]} \t\r\n"]/.test(char)) this.#endToken('')
     switch (char) {
       case ' ': case '\t': case '\r': case '\n': return
-      case '\'': return this.#fail('Invalid string literal; expected ", but got \'')
       case '"': return this.#string()
       case '[': return this.#open({ items: [], members: undefined, state: 'first', key: '' })
       case '{': return this.#open({ items: undefined, members: {}, state: 'first', key: '' })
@@ -100,6 +99,7 @@ class JsonReader {
     const lower = token.toLowerCase().replace(/^[+-](?=nan$)/, '')
     if (Object.hasOwn(LITERALS, lower) && (lower === token || lower === 'nan')) return this.#take(LITERALS[lower] ?? null)
     if (NUMBER.test(token)) return this.#take(Number(token))
+    if (token.startsWith('\'')) this.#fail('Invalid string literal; expected ", but got \'', where, where === '' ? 0 : -1)
     const kind = /^[tfn][a-z]*$/.test(token) && token !== 'nan' ? 'literal' : 'numeric literal'
     this.#fail(`Invalid ${kind}`, where, where === '' ? 0 : -1)
   }

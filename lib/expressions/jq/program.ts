@@ -38,6 +38,12 @@ export function compileJq(text: string, context: CompileContext, surroundings: S
         return outputs
       })
     },
+    evaluateEach: (input, bindings, emit) => {
+      execute(surroundings, bindings, (env) => filter.each(input, env, (output) => {
+        emit(output)
+        return false
+      }))
+    },
     ...(get && { evaluateOne: oneEvaluator(get, surroundings) }),
     ...(filter.keys?.length === 0 && { identity: true }),
     ...(filter.keys && { keys: filter.keys }),

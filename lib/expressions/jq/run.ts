@@ -1,6 +1,7 @@
-import type { Clock, IdSource, Json } from '../../common/index.ts'
+import type { Clock, Json } from '../../common/index.ts'
 import { LAZY, type Bindings, type LazyRecord } from '../evaluator.ts'
 import type { ExpressionLimits } from '../limits.ts'
+import type { RegexEngine } from '../regex/engine.ts'
 import { readKey } from './access.ts'
 import { JqError, LimitExceeded } from './failure.ts'
 
@@ -13,8 +14,8 @@ const NO_BINDINGS: Bindings = { read: () => undefined }
 /** What programs may use of the outside. */
 export interface Surroundings {
   readonly clock: Clock
-  readonly ids: IdSource
   readonly limits: ExpressionLimits
+  readonly regex: RegexEngine
   /** Receives what `debug` and `stderr` print. */
   readonly debug: (message: Json) => void
 }

@@ -1,16 +1,19 @@
 import { constant } from '../compile/filter.ts'
 import { deepFreeze } from '../value.ts'
 import { CORE } from './core.ts'
+import { DATES } from './dates.ts'
 import type { Builtins } from './define.ts'
 import { FORMAT } from './format.ts'
+import { MATH } from './math.ts'
 import { PRELUDE } from './prelude.ts'
+import { REGEX } from './regex.ts'
 import { SORTING } from './sorting.ts'
 import { STREAMS } from './streams.ts'
 import { STRINGS } from './strings.ts'
 
 /** All builtins that are written in TypeScript, by name and number of arguments. */
 export const BUILTINS: Builtins = {
-  ...CORE, ...FORMAT, ...SORTING, ...STREAMS, ...STRINGS,
+  ...CORE, ...DATES, ...FORMAT, ...MATH, ...REGEX, ...SORTING, ...STREAMS, ...STRINGS,
   'builtins/0': () => constant(deepFreeze(builtinNames())),
 }
 

@@ -18,6 +18,4 @@ export const PRELUDE: Readonly<Record<string, string>> = {
   'date/0': 'def date: todate;',
   'dateadd/2': 'def dateadd(unit; amount): . + amount;',
   'datesub/2': 'def datesub(unit; amount): . - amount;',
-  'finites/0': 'def finites: select(isinfinite or isnan | not);',
-  'normals/0': 'def normals: select(isnormal);',
 }

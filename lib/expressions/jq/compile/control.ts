@@ -113,11 +113,7 @@ export function select(condition: Filter): Filter {
     return output !== false && output !== null ? value : NONE
   }, {
     paths,
-    update: (value, env, change, context) => {
-      if (!isTruthy(test(value, env))) return value
-      const output = change(value, context)
-      return output === NONE ? null : output
-    },
+    update: (value, env, change, context) => isTruthy(test(value, env)) ? change(value, context) : value,
   })
 }
 

@@ -33,8 +33,8 @@ export type Paths = (path: Path, value: Json, env: Env, emit: EmitPath) => boole
 
 /** Gives the new value for a place, or {@link NONE} to delete it. `context` is whatever the caller passes along. */
 export type Change = (old: Json, context: unknown) => Output
-/** Changes all places a filter points at, copying each container once. */
-export type Update = (value: Json, env: Env, change: Change, context: unknown) => Json
+/** Changes all places a filter points at, copying each container once; {@link NONE} when the value itself is deleted. */
+export type Update = (value: Json, env: Env, change: Change, context: unknown) => Output
 
 /**
  * Like {@link Get} with one output, for the state of `reduce`: containers in `owned` were made in earlier turns and nobody
@@ -135,6 +135,11 @@ export function pathKeys(path: Path, value: Json): Json[] {
     link = link.parent
   }
   return keys
+}
+
+/** The value after an update: where the root itself was deleted jq leaves null. */
+export function orNull(output: Output): Json {
+  return output === NONE ? null : output
 }
 
 /** Collects all outputs. */

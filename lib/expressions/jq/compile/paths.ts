@@ -10,14 +10,9 @@ export function identity(): Filter {
   return one((value) => value, {
     keys: [],
     paths: (path, value, _env, emit) => emit(path, value),
-    update: (value, _env, change, context) => orNull(change(value, context)),
+    update: (value, _env, change, context) => change(value, context),
     accumulate: (state) => state,
   })
-}
-
-// The root cannot be deleted; jq leaves null.
-function orNull(output: Json | typeof NONE): Json {
-  return output === NONE ? null : output
 }
 
 /** `target[key]` and `target.key`. */

@@ -4,7 +4,7 @@ import { addOwned, ARITHMETIC, type Arithmetic } from '../arithmetic.ts'
 import type { ArithmeticOperator, UpdateOperator } from '../ast.ts'
 import type { Env } from '../run.ts'
 import { isTruthy } from '../value.ts'
-import { many, NONE, one, pathKeys, rootPath, single, type Accumulate, type Filter, type Output, type Update } from './filter.ts'
+import { many, NONE, one, orNull, pathKeys, rootPath, single, type Accumulate, type Filter, type Output, type Update } from './filter.ts'
 
 type One = (value: Json, env: Env) => Json
 
@@ -25,7 +25,7 @@ export function modify(target: Filter, source: Filter): Filter {
     : (old: Json, env: unknown): Output => firstOutput(source, old, env as Env)
   const run = target.update ?? updatePaths(target)
   const facts = { ...(target.keys && { accumulate: accumulateModify(target, change) }) }
-  return one((value, env) => run(value, env, change, env), facts)
+  return one((value, env) => orNull(run(value, env, change, env)), facts)
 }
 
 /** Gives the first output of a filter. */
@@ -43,8 +43,8 @@ function withValue(target: Filter, source: Filter, combine: (old: Json, value: J
   const run = target.update ?? updatePaths(target)
   const change = (old: Json, value: unknown): Json => combine(old, value as Json)
   const get = single(source)
-  if (get === undefined) return many((value, env, emit) => source.each(value, env, (output) => emit(run(value, env, change, output))))
-  return one((value, env) => run(value, env, change, get(value, env)), {
+  if (get === undefined) return many((value, env, emit) => source.each(value, env, (output) => emit(orNull(run(value, env, change, output)))))
+  return one((value, env) => orNull(run(value, env, change, get(value, env))), {
     accumulate: accumulateWith(target, get, source.usesInput, combine),
   })
 }
@@ -53,8 +53,8 @@ function arithmeticUpdate(target: Filter, source: Filter, compute: Arithmetic, o
   const run = target.update ?? updatePaths(target)
   const get = single(source)
   const changeIn = (env: Env) => (old: Json, value: unknown): Json => compute(old, value as Json, env.run, offset)
-  if (get === undefined) return many((value, env, emit) => source.each(value, env, (output) => emit(run(value, env, changeIn(env), output))))
-  return one((value, env) => run(value, env, changeIn(env), get(value, env)), {
+  if (get === undefined) return many((value, env, emit) => source.each(value, env, (output) => emit(orNull(run(value, env, changeIn(env), output)))))
+  return one((value, env) => orNull(run(value, env, changeIn(env), get(value, env))), {
     accumulate: accumulateWith(target, get, source.usesInput, (old, value, env, owned) =>
       appends ? addOwned(old, value, env.run, owned) : compute(old, value, env.run, offset)),
   })
