@@ -2,7 +2,7 @@ import type { Clock, IdSource, Json, JsonObject, Logger } from '../common/index.
 import { mergeObjects } from '../expressions/index.ts'
 import { DataInputError, DefinitionError, HostError, InstanceError } from '../errors/index.ts'
 import type { CloudEventRecord, CorrelationValues } from '../events/index.ts'
-import { Instance, toWorkflowError, type CallCommand, type Command, type HistoryStep, type InstanceFacts, type ParentLink, type Result, type SecretReader, type SubflowCommand } from '../instance/index.ts'
+import { Instance, toWorkflowError, versionOf, type CallCommand, type Command, type HistoryStep, type InstanceFacts, type ParentLink, type Result, type SecretReader, type SubflowCommand } from '../instance/index.ts'
 import type { Delivery, Host, InstancePage, InstanceQuery, InstanceRecord, StartRequest } from './host.ts'
 import type { DeployedWorkflow, Deployments } from './deployments.ts'
 import { EventStarts, type EventStart } from './event-starts.ts'
@@ -28,7 +28,7 @@ export interface KernelOptions {
   /** Milliseconds for which ended instances can still be found. @default 0 */
   readonly retention?: number
   /** Called in place of starting a sub-flow of that id. */
-  readonly subflows?: ReadonlyMap<string, (input: Json, signal: AbortSignal) => Json | Promise<Json>>
+  readonly subflows?: ReadonlyMap<string, (input: Json, signal: AbortSignal, version?: string) => Json | Promise<Json>>
   /** Receives every step of every instance. */
   readonly onStep?: (step: HistoryStep, instance: InstanceFacts) => void
   /** Told when an instance has ended or failed. */
@@ -44,6 +44,7 @@ interface NewInstance {
   readonly headers: Readonly<Record<string, string>>
   readonly request?: StartRequest
   readonly parent?: { readonly live: LiveInstance; readonly link: ParentLink }
+  readonly variables?: JsonObject
   readonly events?: readonly CloudEventRecord[]
   readonly correlation?: CorrelationValues
   readonly timeout?: number
@@ -257,13 +258,16 @@ export class Kernel implements Host {
     const chosen = correlated.length > 0 ? correlated : matches.filter(({ live }) =>
       (reference === undefined || live.facts.id === reference) && (businessKey === undefined || live.facts.businessKey === businessKey))
     const instances: string[] = []
+    const atStart = chosen.filter(({ live, token }) => isAtStart(live, token)).map(({ live }) => live.workflow)
     for (const { live, token, entry, correlation } of chosen) {
       this.#turn(live, () => {
         if (live.instance.receive(token, entry, event, correlation)) instances.push(live.facts.id)
       })
     }
     if (correlated.length === 0 && reference === undefined && (businessKey === undefined || instances.length === 0)) {
-      for (const begun of this.#starts.take(this.#options.deployments.list(), event)) instances.push(this.#beginByEvents(begun, event, businessKey))
+      // An instance that waits where its definition begins takes the event itself; it does not begin another.
+      const others = this.#options.deployments.list().filter((workflow) => !atStart.includes(workflow))
+      for (const begun of this.#starts.take(others, event)) instances.push(this.#beginByEvents(begun, event, businessKey))
     }
     if (instances.length === 0) this.#options.log.info({ event: event.id, type: event.type }, 'event ignored: nothing waits for it')
     return { instances }
@@ -285,12 +289,12 @@ export class Kernel implements Host {
 
   // --- lives ---
 
-  #create({ workflow, input, headers, request, parent, timeout }: NewInstance): LiveInstance {
+  #create({ workflow, input, headers, request, parent, variables, timeout }: NewInstance): LiveInstance {
     const { definition } = workflow.program
     const facts: InstanceFacts = {
       id: this.#options.ids.next(),
       workflowId: definition.id,
-      version: definition.version,
+      version: versionOf(workflow.program, input),
       input,
       headers,
       startedAt: this.#options.clock.now(),
@@ -298,6 +302,7 @@ export class Kernel implements Host {
       ...(request?.businessKey === undefined ? {} : { businessKey: request.businessKey }),
       ...(request?.referenceId === undefined ? {} : { referenceId: request.referenceId }),
       ...(parent === undefined ? {} : { parent: parent.link }),
+      ...(variables === undefined ? {} : { variables }),
       ...(timeout === undefined ? {} : { timeout }),
     }
     const { clock, ids, log, secrets, maxSteps = 100_000, onStep } = this.#options
@@ -429,7 +434,7 @@ export class Kernel implements Host {
     if (replacement !== undefined) {
       const run = async (signal: AbortSignal): Promise<Result> => {
         try {
-          const outcome = await command.finish(await replacement(command.input, signal))
+          const outcome = await command.finish(await replacement(command.input, signal, command.version))
           return outcome as Result
         } catch (error) {
           return { error: toWorkflowError(error) }
@@ -461,6 +466,7 @@ export class Kernel implements Host {
       input,
       headers: parent.facts.headers,
       parent: { live: parent, link },
+      ...(command.variables === undefined ? {} : { variables: command.variables }),
       ...(timeout === undefined ? {} : { timeout }),
     })
     child.waiters.push(() => { this.#subflowMoved(parent, command, child) })
@@ -673,6 +679,11 @@ function validateInput({ validateInput: check, program }: DeployedWorkflow, inpu
     message: `The input does not fit the schema of "${program.definition.id}": ${list}`,
     details: { violations },
   })
+}
+
+function isAtStart({ instance, workflow }: LiveInstance, token: string): boolean {
+  const { program } = workflow
+  return Number(instance.pending.get(token)?.input['state']) === program.stateIndex.get(program.definition.start.stateName)
 }
 
 function instanceNotFound(workflowId: string, instanceId: string): InstanceError {

@@ -1,4 +1,4 @@
-import type { Json } from '../common/index.ts'
+import type { Json, JsonObject } from '../common/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
 import type { MaybePromise } from '../expressions/index.ts'
 import type { WorkflowError } from './workflow-error.ts'
@@ -39,6 +39,7 @@ export interface SubflowCommand {
   readonly workflowId: string
   readonly version?: string
   readonly input: Json
+  readonly variables?: JsonObject
   readonly detached: boolean
   readonly onParentComplete: 'terminate' | 'continue'
   /** Filters what it gave. Never throws. */

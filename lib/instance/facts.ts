@@ -1,4 +1,4 @@
-import type { Json } from '../common/index.ts'
+import type { Json, JsonObject } from '../common/index.ts'
 
 /** What is known of an instance from its start and never changes. */
 export interface InstanceFacts {
@@ -13,6 +13,8 @@ export interface InstanceFacts {
   readonly businessKey?: string
   readonly referenceId?: string
   readonly parent?: ParentLink
+  /** Variables of the loop that started it: a sub-flow sees them as its caller does. */
+  readonly variables?: JsonObject
   /** Overrides the definition's workflow timeout (S273). */
   readonly timeout?: number
 }

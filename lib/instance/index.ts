@@ -1,6 +1,6 @@
 export { Instance, type Beginning, type Deployment, type InstanceEnvironment, type PersistedInstance } from './instance.ts'
 export { bindMachines, type BoundMachines } from './machine.ts'
-export { createProgram, type Program } from './program.ts'
+export { createProgram, versionOf, type Program } from './program.ts'
 export { nodeIdOf } from './node-id.ts'
 export { toWorkflowError, type WorkflowError } from './workflow-error.ts'
 export type { CallCommand, Command, EventWait, Outcome, Result, SubflowCommand } from './commands.ts'

@@ -26,10 +26,10 @@ export function createInstanceBindings(program: Program, facts: InstanceFacts, s
     workflow: {
       id: () => definition.id,
       name: () => definition.name ?? definition.id,
-      version: () => definition.version,
+      version: () => facts.version,
       instanceId: () => facts.id,
       headers: () => facts.headers,
-      identity: () => orNull(facts.identity),
+      identity: () => facts.identity ?? 'anonymous',
       input: () => facts.input,
       prevActionResult: () => orNull(current?.previous),
       statusCode: () => orNull(current?.response?.statusCode),

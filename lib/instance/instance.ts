@@ -94,7 +94,8 @@ export class Instance implements InstanceDesk {
   /** Starts the actor and runs it until it rests. */
   begin({ startFrom, correlation }: Beginning = {}): void {
     this.#report({ type: 'started', data: this.facts.input })
-    const context: PathContext = { data: this.facts.input, ...(correlation === undefined ? {} : { correlation }) }
+    const { variables } = this.facts
+    const context: PathContext = { data: this.facts.input, ...(variables === undefined ? {} : { variables }), ...(correlation === undefined ? {} : { correlation }) }
     const machine = startFrom === undefined ? this.#machines.root : this.#machines.startingAt(startFrom)
     const input: RootInput = { desk: this, context }
     this.#run(createActor(machine, { id: this.facts.id, input }))

@@ -83,6 +83,7 @@ function subflowCommand(performance: Performance, input: Json): SubflowCommand {
     workflowId,
     ...(version === undefined ? {} : { version }),
     input,
+    ...(performance.context.variables === undefined ? {} : { variables: performance.context.variables }),
     detached: invoke === 'async',
     onParentComplete,
     finish: (output) => settled(() => chain(filterResult(performance, { output }), (filtered) => ({ output: filtered }))),

@@ -1,6 +1,6 @@
 import type { Json } from '../common/index.ts'
 import type { Action, ContinueAs, Continuation, Definition, EventDataFilter, EventDefinition, FunctionDefinition, ProducedEvent, RetryDefinition, State } from '../definition/index.ts'
-import type { Compiled, Expressions, Profile, Site, Target } from '../expressions/index.ts'
+import { createBindings, type Compiled, type Expressions, type Profile, type Site, type Target } from '../expressions/index.ts'
 import type { Invoker } from '../functions/index.ts'
 import type { Address } from '../translation/index.ts'
 import { compileErrors, type ErrorMatcher } from './error-matching.ts'
@@ -10,6 +10,8 @@ export interface Program {
   readonly definition: Definition
   readonly profile: Profile
   readonly expressions: Expressions
+  /** The version where it is computed from the input (S004). */
+  readonly version: Compiled<string> | undefined
   readonly states: readonly CompiledState[]
   readonly stateIndex: ReadonlyMap<string, number>
   readonly events: ReadonlyMap<string, EventDefinition>
@@ -103,6 +105,7 @@ export function createProgram(parts: ProgramParts): Program {
     definition,
     profile: definition.profile,
     expressions,
+    version: definition.version.includes('${') ? parts.collect(() => expressions.compileText(definition.version, at('/version'))) : undefined,
     states: definition.states.map((state, index) => compiler.state(state, index)),
     stateIndex: new Map(definition.states.map(({ name }, index) => [name, index])),
     events,
@@ -110,6 +113,13 @@ export function createProgram(parts: ProgramParts): Program {
     retries: new Map(definition.retries.map((retry) => [retry.name, retry])),
     readsWorkflow: expressions.reads.variables.has('WORKFLOW'),
   }
+}
+
+/** The version of an instance that begins with this input (S004). @throws {@link ExpressionError} */
+export function versionOf({ definition, version }: Program, input: Json): string {
+  const text = version?.evaluate(input, createBindings({ constants: definition.constants }))
+  // Asynchronous languages cannot answer here; their versions stay as they are written.
+  return typeof text === 'string' ? text : definition.version
 }
 
 /** The compiled action at an address. */

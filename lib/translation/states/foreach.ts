@@ -33,7 +33,7 @@ export function translateForEach(path: PathScope, state: ForEachState): string {
     on: { 'xstate.done.actor.*': childDone(path, 'loop', next, joined) },
   }
   return addStep(path, 'prepare', [{ type: 'prepareLoop', params }], [
-    { target: next, guard: { type: 'loopIsEmpty' } },
+    { target: collected, guard: { type: 'loopIsEmpty' } },
     { target: targetOf(path, 'loop') },
   ], next)
 }
