@@ -25,7 +25,17 @@ export type DataValidator = (data: Json) => readonly Violation[]
 // The only draft that Ajv knows and does not bring along compiled in.
 const DRAFT_06 = createRequire(import.meta.url)('ajv/dist/refs/json-schema-draft-06.json') as AnySchemaObject
 
-const SETTINGS: Options = { allErrors: true, strict: false, validateFormats: true, logger: false }
+const SETTINGS: Options = { allErrors: true, strict: false, validateFormats: true, logger: false, addUsedSchema: false }
+
+/** Makers of the validator of each draft; one instance each, made when it is first needed: making one takes milliseconds. */
+const DRAFTS: Readonly<Record<string, () => AjvCore.default>> = {
+  '04': () => new AjvDraft4(SETTINGS),
+  '06': () => new Ajv(SETTINGS).addMetaSchema(DRAFT_06),
+  '07': () => new Ajv(SETTINGS),
+  '2019-09': () => new Ajv2019(SETTINGS),
+  '2020-12': () => new Ajv2020(SETTINGS),
+}
+const instances = new Map<string, AjvCore.default>()
 
 /**
  * Compiles the JSON Schema of workflow data once, for the draft that its `$schema` names: 04, 06, 07, 2019-09 or 2020-12; 07 without one.
@@ -47,41 +57,34 @@ export function compileDataSchema({ schema, uri }: DataSchema, { limit = 50 }: D
 
 function compile(schema: DataSchema['schema'], uri: string | undefined): ValidateFunction {
   const name = uri ?? 'The data schema'
-  const ajv = createAjv(schema, name)
+  const ajv = instanceFor(schema, name)
   try {
     return ajv.compile(schema)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new DefinitionError({ code: 'DEFINITION_INVALID', message: `${name} is no valid JSON Schema: ${reason}`, cause: error })
+  } finally {
+    // The compiled function is all that is kept: two definitions may bring schemas with one `$id`.
+    if (typeof schema === 'object') ajv.removeSchema(schema)
   }
 }
 
-function createAjv(schema: DataSchema['schema'], name: string): AjvCore.default {
+function instanceFor(schema: DataSchema['schema'], name: string): AjvCore.default {
   const declared = isJsonObject(schema) && typeof schema['$schema'] === 'string' ? schema['$schema'] : undefined
-  const ajv = instanceFor(declared, name)
-  addFormats(ajv)
-  return ajv
-}
-
-function instanceFor(declared: string | undefined, name: string): AjvCore.default {
-  const draft = declared === undefined ? '07' : /^https?:\/\/json-schema\.org\/(?:draft-|draft\/)(04|06|07|2019-09|2020-12)\/schema#?$/.exec(declared)?.[1]
-  switch (draft) {
-    case '04':
-      return new AjvDraft4(SETTINGS)
-    case '06':
-      return new Ajv(SETTINGS).addMetaSchema(DRAFT_06)
-    case '07':
-      return new Ajv(SETTINGS)
-    case '2019-09':
-      return new Ajv2019(SETTINGS)
-    case '2020-12':
-      return new Ajv2020(SETTINGS)
-    default:
-      throw new DefinitionError({
-        code: 'DEFINITION_UNSUPPORTED',
-        message: `${name} declares $schema ${String(declared)}; drafts 04, 06, 07, 2019-09 and 2020-12 are supported`,
-      })
+  const draft = declared === undefined ? '07' : /^https?:\/\/json-schema\.org\/(?:draft-|draft\/)([\d-]+)\/schema#?$/.exec(declared)?.[1] ?? ''
+  const known = instances.get(draft)
+  if (known !== undefined) return known
+  const create = DRAFTS[draft]
+  if (create === undefined) {
+    throw new DefinitionError({
+      code: 'DEFINITION_UNSUPPORTED',
+      message: `${name} declares $schema ${String(declared)}; drafts 04, 06, 07, 2019-09 and 2020-12 are supported`,
+    })
   }
+  const ajv = create()
+  addFormats(ajv)
+  instances.set(draft, ajv)
+  return ajv
 }
 
 function toViolation({ instancePath, keyword, message, params }: ErrorObject): Violation {

@@ -4,6 +4,8 @@ import type { ParsedDocument } from './parse.ts'
 
 /** Where documents that a schema refers to are put inside it. */
 const BUNDLED = '$bundled'
+/** Keywords whose values are data: a `$ref` in them is a key like others. */
+const DATA = new Set(['const', 'enum', 'default', 'examples'])
 /** Most documents that one schema may be spread over. */
 const MAX_DOCUMENTS = 64
 
@@ -49,7 +51,7 @@ async function rewrite(value: Json, place: Place): Promise<Json> {
   const result: Record<string, Json> = {}
   for (const [key, child] of Object.entries(value)) {
     const isReference = key === '$ref' && typeof child === 'string'
-    setOwn(result, key, isReference ? await rewriteReference(child, place) : await rewrite(child, place))
+    setOwn(result, key, isReference ? await rewriteReference(child, place) : DATA.has(key) ? child : await rewrite(child, place))
   }
   return result
 }

@@ -22,9 +22,7 @@ export function profileOf(document: JsonObject, options: NormaliseOptions): 'spe
 }
 
 /**
- * Writes out a document that has passed validation, references resolved.
- *
- * Reads defensively, so that no document makes it throw; what is wrong is for `validate` to say.
+ * Writes out a document whose form is right, references resolved; what is wrong with its meaning is for `validate` to say.
  *
  * @internal
  */

@@ -46,6 +46,13 @@ describe('definition/data-schema', () => {
     expect(check({ type: 'string', format: 'own' })('x')).to.deep.equal([])
   })
 
+  it('keeps schemas of one $id apart', () => {
+    const first = check({ $id: 'http://localhost/same.json', type: 'string' })
+    const second = check({ $id: 'http://localhost/same.json', type: 'number' })
+    expect([first('x'), second(1)]).to.deep.equal([[], []])
+    expect(() => check({ $ref: 'http://localhost/same.json' })).to.throw(DefinitionError)
+  })
+
   it('takes boolean schemas', () => {
     expect(compileDataSchema({ schema: true, failOnValidationErrors: true })({})).to.deep.equal([])
     expect(compileDataSchema({ schema: false, failOnValidationErrors: true })({})).to.have.length(1)
