@@ -28,7 +28,6 @@ export function traceExchange(log: Logger, exchange: {
 }): void {
   const { request, response } = exchange
   log.debug({
-    category: 'http-client',
     client: exchange.client,
     purpose: request.purpose,
     method: request.method,
