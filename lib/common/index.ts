@@ -14,3 +14,4 @@ export {
   type JsonObject,
 } from './json.ts'
 export { createLogger, silentLogger, type Logger, type LoggerOptions } from './logger.ts'
+export { LOG_LEVELS, createLogging, isLogLevel, type Logging, type LoggingOptions, type LogLevel } from './logging.ts'

@@ -3,7 +3,7 @@ import type { Clock, IdSource, Logger } from '../common/index.ts'
 import type { Catalogue } from '../definition/index.ts'
 import type { Host } from '../hosts/index.ts'
 import type { ServerMetrics } from './metrics.ts'
-import type { LogLevels, ServerOptions } from './options.ts'
+import type { ServerOptions } from './options.ts'
 import type { ServerSettings } from './settings.ts'
 import type { WorkflowRoutes } from './workflow-routes.ts'
 
@@ -19,7 +19,7 @@ export interface ServerContext {
   readonly workflows: WorkflowRoutes
   readonly metrics: ServerMetrics
   readonly sourceRoots: readonly string[]
-  readonly logLevels: LogLevels | undefined
+  readonly logLevels: ServerOptions['logLevels']
   readonly deploy: ServerOptions['deploy']
   /** Base of absolute addresses in answers to a request; empty when unknown. */
   readonly origin: (request: IncomingMessage) => string
@@ -28,6 +28,8 @@ export interface ServerContext {
 
 /** Where a server stands between start and stop. */
 export interface Lifecycle {
-  /** Set from the moment the server is to stop: readiness is down, connections are closed after their answer. */
+  /** Set from the moment the server is to stop: readiness is down. */
+  stopping: boolean
+  /** Set when it listens no longer: every answer closes its connection. */
   draining: boolean
 }

@@ -18,7 +18,7 @@ const DEFAULT_GRACE = 30_000
 export function createServer(options: ServerOptions): Server {
   const { settings } = options
   const mounts = options.mounts ?? []
-  const lifecycle: Lifecycle = { draining: false }
+  const lifecycle: Lifecycle = { stopping: false, draining: false }
   const context: ServerContext = {
     host: options.host,
     catalogue: options.catalogue,
@@ -55,8 +55,9 @@ export function createServer(options: ServerOptions): Server {
 
   let closed: Promise<void> | undefined
   const stop = async (grace: number): Promise<void> => {
-    lifecycle.draining = true
+    lifecycle.stopping = true
     if (settings.shutdownDelay > 0 && grace > 0 && listeners.length > 0) await pause(Math.min(settings.shutdownDelay, grace))
+    lifecycle.draining = true
     await Promise.all(listeners.map((listener) => listener.close(grace)))
     context.workflows.close()
   }

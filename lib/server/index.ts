@@ -1,4 +1,5 @@
 export { createServer } from './create-server.ts'
+export { resolveLogOptions } from './log-options.ts'
 export { createServerMetrics, type ServerMetrics, type StepObservation } from './metrics.ts'
 export { nodesOf } from './nodes.ts'
 export type {
@@ -6,7 +7,6 @@ export type {
   CallerIdentity,
   InboundRequest,
   Listening,
-  LogLevels,
   Mount,
   Server,
   ServerOptions,

@@ -115,7 +115,7 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
 // Requests that are no HTTP never reach Koa; they get an answer of the same shape.
 function refuseBrokenRequests(http: HttpServer): void {
   http.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    if (error.code === 'ECONNRESET' || !socket.writable || (socket as Socket & { readonly _httpMessage?: unknown })._httpMessage != null) {
+    if (error.code === 'ECONNRESET' || !socket.writable || hasBegunToAnswer(socket)) {
       socket.destroy()
       return
     }
@@ -128,6 +128,11 @@ function refuseBrokenRequests(http: HttpServer): void {
   })
   // CONNECT asks for a tunnel; there is none.
   http.on('connect', (_request, socket) => { socket.end(rawAnswer(405, 'Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n')) })
+}
+
+// Node keeps the answer under way at the socket; a second one in its midst would only confuse.
+function hasBegunToAnswer(socket: Duplex): boolean {
+  return (socket as Duplex & { readonly _httpMessage?: { readonly headersSent: boolean } | null })._httpMessage?.headersSent === true
 }
 
 const BROKEN: Readonly<Record<number, readonly [reason: string, code: 'HEADERS_TOO_LARGE' | 'REQUEST_INVALID' | 'METHOD_NOT_ALLOWED', message: string]>> = {
@@ -169,16 +174,20 @@ function closeServer(http: HttpServer, sockets: ReadonlySet<Socket>, grace: numb
     const cutAll = (): void => { for (const socket of sockets) socket.destroy() }
     // The close of http.Server drops idle connections at once, and with them requests that are on their way; that of net.Server only
     // stops listening. Whoever still sends one on an open connection is answered and told to close it.
-    NetServer.prototype.close.call(http, () => {
-      for (const cancel of cancels) cancel()
-      // Ends Node's own watch over connections too.
-      http.closeAllConnections()
-      resolve()
-    })
-    if (grace <= 0) {
-      cutAll()
-      return
+    const stopListening = (): void => {
+      NetServer.prototype.close.call(http, () => {
+        for (const cancel of cancels) cancel()
+        // Ends Node's own watch over connections, which belongs to the close that was passed over.
+        http.close()
+        resolve()
+      })
     }
+    // Connections that wait to be accepted would be reset: the turn of the event loop that accepts them comes first.
+    setImmediate(() => {
+      stopListening()
+      if (grace <= 0) cutAll()
+    })
+    if (grace <= 0) return
     const dropIdle = (): void => {
       http.closeIdleConnections()
       if (sockets.size > 0) cancels.push(clock.at(clock.now() + 50, dropIdle))

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
-import type { Clock, IdSource, Logger } from '../common/index.ts'
+import type { Clock, IdSource, Logger, Logging } from '../common/index.ts'
 import type { Catalogue } from '../definition/index.ts'
 import type { MaybePromise } from '../expressions/index.ts'
 import type { Host } from '../hosts/index.ts'
@@ -43,14 +43,6 @@ export interface Mount {
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 }
 
-/** A log whose levels can be read and changed while the service runs. */
-export interface LogLevels {
-  /** Levels by category; the key `` is the level of everything else. */
-  levels(): Readonly<Record<string, string>>
-  /** Sets the level of a category; `undefined` as level lets it follow the others again. */
-  setLevel(category: string, level: string | undefined): boolean
-}
-
 /** Options of {@link createServer}. */
 export interface ServerOptions {
   readonly host: Host
@@ -67,7 +59,8 @@ export interface ServerOptions {
   readonly sourceRoots?: readonly string[]
   /** Shared with whoever feeds it; made by the server when absent. */
   readonly metrics?: ServerMetrics
-  readonly logLevels?: LogLevels
+  /** Levels that can be read and changed under `/management/log-levels`. */
+  readonly logLevels?: Pick<Logging, 'levels' | 'setLevel'>
   /** Takes an uploaded definition into service; without it, and without the setting, there is no such address. */
   readonly deploy?: (source: { readonly uri: string; readonly text: string }) => Promise<void>
 }

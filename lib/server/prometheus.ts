@@ -1,4 +1,4 @@
-import type { Registry } from 'prom-client'
+import type { MetricType, Registry } from 'prom-client'
 import { DURATION_BOUNDS, NODE_BOUNDS, type ServerMetrics, type Tally, type WorkflowTally } from './metrics.ts'
 
 /** Text of a scrape with its media type. */
@@ -29,8 +29,11 @@ export function createPrometheus(metrics: ServerMetrics, application: { readonly
 
 type Labels = Record<string, string>
 
+// prom-client declares an enumeration that it does not export; the values are these words.
+const HISTOGRAM = 'histogram' as unknown as MetricType
+
 async function createRegistry(metrics: ServerMetrics, application: { readonly name: string }): Promise<Registry> {
-  const { Counter, Gauge, Histogram, MetricType, Registry, collectDefaultMetrics } = await import('prom-client')
+  const { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } = await import('prom-client')
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const labelsOf = (tally: WorkflowTally): Labels => (
@@ -60,7 +63,7 @@ async function createRegistry(metrics: ServerMetrics, application: { readonly na
         override get(): ReturnType<InstanceType<typeof Histogram>['get']> {
           const values = [...metrics.tallies()].flatMap((tally) =>
             [...read(tally)].flatMap(([labels, counted]) => toSamples(full, { ...labelsOf(tally), ...labels }, bounds, counted)))
-          return Promise.resolve({ name: full, help, type: MetricType.Histogram, aggregator: 'sum', collect: () => undefined, values })
+          return Promise.resolve({ name: full, help, type: HISTOGRAM, aggregator: 'sum', collect: () => undefined, values })
         }
 
         /** prom-client prefers this one to `get` when it writes text. */

@@ -1,4 +1,5 @@
 import type Router from '@koa/router'
+import { LOG_LEVELS, isLogLevel } from '../../common/index.ts'
 import { RequestError } from '../../errors/index.ts'
 import { answerJson } from '../answer.ts'
 import { readObject } from './instances.ts'
@@ -63,7 +64,7 @@ async function hostCheck({ host, log }: ServerContext): Promise<Check> {
 }
 
 function lifecycleCheck({ lifecycle }: ServerContext): Check {
-  return { name: 'lifecycle', status: lifecycle.draining ? 'DOWN' : 'UP', ...(lifecycle.draining ? { data: { reason: 'stopping' } } : {}) }
+  return { name: 'lifecycle', status: lifecycle.stopping ? 'DOWN' : 'UP', ...(lifecycle.stopping ? { data: { reason: 'stopping' } } : {}) }
 }
 
 /** Adds `/messaging/topics`: the events that the served definitions consume and produce (http-contract.md §6). */
@@ -84,8 +85,6 @@ export function addTopicRoutes(router: Router, server: ServerContext): void {
   })
 }
 
-const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent']
-
 /** Adds `/management/log-levels`: levels by category, read and changed while serving. */
 export function addLogLevelRoutes(router: Router, server: ServerContext): void {
   const { logLevels } = server
@@ -94,8 +93,8 @@ export function addLogLevelRoutes(router: Router, server: ServerContext): void {
   router.put('/management/log-levels', async (ctx) => {
     const body = await readObject(ctx, server)
     for (const [category, level] of Object.entries(body)) {
-      if (level !== null && (typeof level !== 'string' || !LEVELS.includes(level))) {
-        throw new RequestError({ code: 'REQUEST_INVALID', message: `Level of "${category}" is none of ${LEVELS.join(', ')}, or null to follow the others.` })
+      if (level !== null && (typeof level !== 'string' || !isLogLevel(level))) {
+        throw new RequestError({ code: 'REQUEST_INVALID', message: `Level of "${category}" is none of ${LOG_LEVELS.join(', ')}, or null to follow the others.` })
       }
     }
     for (const [category, level] of Object.entries(body)) logLevels.setLevel(category, typeof level === 'string' ? level : undefined)
