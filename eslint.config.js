@@ -70,6 +70,8 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true }],
       // A test on a literal union member that the compiler knows is a reading aid, e.g. in a last `else if`.
       '@typescript-eslint/no-unnecessary-condition': ['error', { allowConstantLoopConditions: true }],
+      // Code points are what texts are counted in here.
+      '@typescript-eslint/no-misused-spread': ['error', { allow: [{ from: 'lib', name: 'string' }, 'string'] }],
       'no-console': 'error',
       semi: ['error', 'never'],
       'max-lines': ['warn', { max: 300, skipBlankLines: true, skipComments: true }],
@@ -92,6 +94,7 @@ export default tseslint.config(
       // chai states expectations as property reads; suites are long lists; a failing `!` is a failing test.
       '@typescript-eslint/no-unused-expressions': 'off',
       '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/no-base-to-string': 'off',
       'max-lines-per-function': 'off',
     },
   },

@@ -19,18 +19,20 @@ const USAGE = `usage: npm run conformance -- --suite ${Object.keys(SUITES).join(
        npm run conformance -- --suite workflows --parity [FILE]
 `
 
+interface Arguments {
+  readonly suite?: string | undefined
+  readonly corpus?: string | undefined
+  readonly case?: string | undefined
+  readonly json?: string | undefined
+  readonly parity?: boolean | undefined
+}
+
+const OPTIONS = {
+  suite: { type: 'string' }, corpus: { type: 'string' }, case: { type: 'string' }, json: { type: 'string' }, parity: { type: 'boolean' },
+} as const
+
 async function main(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: [...argv],
-    allowPositionals: true,
-    options: {
-      suite: { type: 'string' },
-      corpus: { type: 'string' },
-      case: { type: 'string' },
-      json: { type: 'string' },
-      parity: { type: 'boolean' },
-    },
-  })
+  const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: OPTIONS })
   const load = values.suite === undefined ? undefined : SUITES[values.suite]
   if (load === undefined || (values.parity === true && values.suite !== 'workflows')) {
     process.stderr.write(USAGE)
@@ -43,8 +45,17 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const run = await load()
   const result = await run({ corpus, ...(values.case === undefined ? {} : { caseId: values.case }) })
+  return report(result, corpus, { values, parityFile: positionals[0] ?? 'docs/parity.md' })
+}
+
+interface ReportOptions {
+  readonly values: Arguments
+  readonly parityFile: string
+}
+
+async function report(result: SuiteResult, corpus: string, { values, parityFile }: ReportOptions): Promise<number> {
   if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(result, null, 2)}\n`)
-  if (values.parity === true) await writeParity(result, corpus, positionals[0] ?? 'docs/parity.md')
+  if (values.parity === true) await writeParity(result, corpus, parityFile)
   const deviations = await skipDeviations(result, values)
   process.stdout.write(renderSuite(result).replace(/\n(?=[^\n]*\n$)/, `\n${deviations.map((line) => `${line}\n`).join('')}`))
   return countCases(result).failed > 0 || deviations.length > 0 ? 1 : 0
@@ -56,7 +67,7 @@ async function writeParity(result: SuiteResult, corpus: string, path: string): P
 }
 
 /** Differences between the skips and the record, which is kept for the default corpus and whole runs only. */
-async function skipDeviations(result: SuiteResult, values: { readonly corpus?: string; readonly case?: string }): Promise<readonly string[]> {
+async function skipDeviations(result: SuiteResult, values: Arguments): Promise<readonly string[]> {
   if (result.suite !== 'workflows' || values.corpus !== undefined || values.case !== undefined) return []
   const { compareSkips } = await import('./workflows/skip-record.ts')
   return compareSkips(result)

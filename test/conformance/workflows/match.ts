@@ -24,26 +24,26 @@ const CHECKS: Readonly<Record<string, Check>> = {
     (list(expected).includes(status) ? [] : [`status is ${status}, expected one of ${list(expected).join(', ')}`]),
   body: (expected, { body }, variables) =>
     entries(expected).flatMap(([path, value]) => differences(valueAt(body, path), value, variables).map((fault) => at(path, fault))),
-  absent: (expected, { body }) => paths(expected).flatMap((path) => fault(path, body, (value) => value === undefined || value === null, 'no value')),
-  notNull: (expected, { body }) => paths(expected).flatMap((path) => fault(path, body, (value) => value !== undefined && value !== null, 'a value')),
-  emptyOrNull: (expected, { body }) => paths(expected).flatMap((path) => fault(path, body, isEmpty, 'nothing, null or empty')),
+  absent: (expected, { body }) => paths(expected).flatMap((path) => fault(path, body, { test: (value) => value === undefined || value === null, wanted: 'no value' })),
+  notNull: (expected, { body }) => paths(expected).flatMap((path) => fault(path, body, { test: (value) => value !== undefined && value !== null, wanted: 'a value' })),
+  emptyOrNull: (expected, { body }) => paths(expected).flatMap((path) => fault(path, body, { test: isEmpty, wanted: 'nothing, null or empty' })),
   contains: (expected, { body }, variables) => entries(expected).flatMap(([path, texts]) => list(texts).flatMap((text) => {
     const part = String(variables.resolve(text))
-    return fault(path, body, (value) => toText(value).includes(part), `a text with "${part}"`)
+    return fault(path, body, { test: (value) => toText(value).includes(part), wanted: `a text with "${part}"` })
   })),
   startsWith: (expected, { body }, variables) => entries(expected).flatMap(([path, text]) => {
     const start = String(variables.resolve(text))
-    return fault(path, body, (value) => toText(value).startsWith(start), `a text that starts with "${start}"`)
+    return fault(path, body, { test: (value) => toText(value).startsWith(start), wanted: `a text that starts with "${start}"` })
   }),
-  size: (expected, { body }) => entries(expected).flatMap(([path, size]) => fault(path, body, (value) => sizeOf(value) === size, `${String(size)} items or keys`)),
+  size: (expected, { body }) => entries(expected).flatMap(([path, size]) => fault(path, body, { test: (value) => sizeOf(value) === size, wanted: `${String(size)} items or keys` })),
   length: (expected, { body }) => entries(expected).flatMap(([path, length]) =>
-    fault(path, body, (value) => typeof value === 'string' && [...value].length === length, `a text of ${String(length)} characters`)),
+    fault(path, body, { test: (value) => typeof value === 'string' && [...value].length === length, wanted: `a text of ${String(length)} characters` })),
   permutationOf: (expected, { body }) => entries(expected).flatMap(([path, text]) =>
-    fault(path, body, (value) => typeof value === 'string' && sorted(value) === sorted(String(text)), `the characters of "${String(text)}" in any order`)),
+    fault(path, body, { test: (value) => typeof value === 'string' && sorted(value) === sorted(String(text)), wanted: `the characters of "${String(text)}" in any order` })),
   gte: (expected, { body }) => entries(expected).flatMap(([path, least]) =>
-    fault(path, body, (value) => typeof value === 'number' && value >= Number(least), `a number of at least ${String(least)}`)),
-  containsItem: (expected, { body }, variables) => entries(expected).flatMap(([path, item]) => missingItems(path, body, [item], variables)),
-  containsItems: (expected, { body }, variables) => entries(expected).flatMap(([path, items]) => missingItems(path, body, list(items), variables)),
+    fault(path, body, { test: (value) => typeof value === 'number' && value >= Number(least), wanted: `a number of at least ${String(least)}` })),
+  containsItem: (expected, { body }, variables) => entries(variables.resolve(expected)).flatMap(([path, item]) => missingItems(path, body, [item])),
+  containsItems: (expected, { body }, variables) => entries(variables.resolve(expected)).flatMap(([path, items]) => missingItems(path, body, list(items))),
   bodyText: (expected, { text }, variables) => {
     const wanted = String(variables.resolve(expected))
     return text === wanted ? [] : [`body is ${shorten(text)}, expected ${shorten(wanted)}`]
@@ -89,7 +89,7 @@ function textDifferences(actual: unknown, expected: string, variables: Variables
     return actual === undefined ? ['is absent, expected a value to capture'] : []
   }
   if (expected.startsWith('$matches:')) {
-    const pattern = String(variables.resolve(expected.slice('$matches:'.length)))
+    const pattern = variables.resolve(expected.slice('$matches:'.length))
     return new RegExp(pattern).test(toText(actual)) ? [] : [`is ${shorten(actual)}, expected a text that matches ${pattern}`]
   }
   const wanted = variables.resolve<unknown>(expected)
@@ -108,14 +108,19 @@ export function includesPart(actual: unknown, expected: unknown): boolean {
   return jsonEquals(actual, expected)
 }
 
-function missingItems(path: string, body: unknown, items: readonly unknown[], variables: Variables): readonly string[] {
+function missingItems(path: string, body: unknown, items: readonly unknown[]): readonly string[] {
   const value = valueAt(body, path)
   if (!Array.isArray(value)) return [at(path, `is ${shorten(value)}, expected a list`)]
-  return items.map((item) => variables.resolve(item)).filter((item) => !value.some((candidate) => includesPart(candidate, item)))
+  return items.filter((item) => !value.some((candidate) => includesPart(candidate, item)))
     .map((item) => at(path, `lacks the item ${shorten(item)}; it is ${shorten(value)}`))
 }
 
-function fault(path: string, body: unknown, test: (value: unknown) => boolean, wanted: string): readonly string[] {
+interface Demand {
+  readonly test: (value: unknown) => boolean
+  readonly wanted: string
+}
+
+function fault(path: string, body: unknown, { test, wanted }: Demand): readonly string[] {
   const value = valueAt(body, path)
   return test(value) ? [] : [at(path, `is ${shorten(value)}, expected ${wanted}`)]
 }
@@ -141,7 +146,8 @@ function sorted(text: string): string {
 }
 
 function toText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value) ?? ''
+  if (value === undefined) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 function entries(value: unknown): [string, unknown][] {
@@ -158,6 +164,6 @@ function paths(value: unknown): readonly string[] {
 
 /** Writes a value for a message; long ones are cut. */
 export function shorten(value: unknown, length = 300): string {
-  const text = value === undefined ? 'absent' : JSON.stringify(value) ?? typeof value
+  const text = value === undefined ? 'absent' : JSON.stringify(value)
   return text.length > length ? `${text.slice(0, length)}…` : text
 }

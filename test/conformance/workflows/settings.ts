@@ -73,30 +73,22 @@ const CHANNEL = /^(?:mp|sonatina)\.messaging\.(incoming|outgoing)\.("[^"]+"|[^.]
 
 /** Reads the channels from settings files and from `config`, which wins. */
 export async function readChannels(file: CaseFile, folder: string, config: Readonly<Record<string, unknown>>): Promise<Channels> {
-  const properties = new Map<string, string>()
-  for (const path of file.properties ?? []) {
-    for (const line of (await readFile(join(folder, path), 'utf8')).split('\n')) {
-      const match = /^\s*([^#!=:\s][^=\s]*)\s*=\s*(.*?)\s*$/.exec(line)
-      if (match?.[1] !== undefined && match[2] !== undefined) properties.set(match[1], match[2])
-    }
-  }
-  for (const [key, value] of Object.entries(config)) properties.set(key, String(value))
   const outgoing = new Set<string>()
-  const names = new Set<string>()
-  const attributes = new Map<string, string>()
-  for (const [key, value] of properties) {
-    const [, direction, quoted, attribute] = CHANNEL.exec(key) ?? []
-    if (direction === undefined || quoted === undefined || attribute === undefined) continue
+  const incoming = new Map<string, { path?: string; topic?: string }>()
+  for (const [key, value] of [...await readProperties(file, folder), ...Object.entries(config)]) {
+    const [, direction, quoted = '', attribute = ''] = CHANNEL.exec(key) ?? []
     const name = quoted.replaceAll('"', '')
-    if (direction === 'outgoing') outgoing.add(attribute === 'topic' ? value : name)
-    else names.add(name)
-    if (direction === 'incoming') attributes.set(`${name} ${attribute}`, value)
+    if (direction === 'outgoing') outgoing.add(attribute === 'topic' ? String(value) : name)
+    else if (direction === 'incoming') incoming.set(name, { ...incoming.get(name), [attribute]: String(value) })
   }
-  const incoming = new Map<string, string>()
-  for (const name of names) {
-    const path = attributes.get(`${name} path`) ?? '/'
-    incoming.set(name, path)
-    incoming.set(attributes.get(`${name} topic`) ?? name, path)
-  }
-  return { outgoing, incoming }
+  const paths = [...incoming].flatMap(([name, { path = '/', topic = name }]): [string, string][] => [[name, path], [topic, path]])
+  return { outgoing, incoming: new Map(paths) }
+}
+
+async function readProperties(file: CaseFile, folder: string): Promise<readonly (readonly [string, string])[]> {
+  const texts = await Promise.all((file.properties ?? []).map((path) => readFile(join(folder, path), 'utf8')))
+  return texts.flatMap((text) => text.split('\n')).flatMap((line): [string, string][] => {
+    const match = /^\s*([^#!=:\s][^=\s]*)\s*=\s*(.*?)\s*$/.exec(line)
+    return match?.[1] === undefined || match[2] === undefined ? [] : [[match[1], match[2]]]
+  })
 }

@@ -216,7 +216,7 @@ export class World {
   }
 
   private async definitionTexts(): Promise<readonly string[]> {
-    return Promise.all(this.file.definitions.map((definition) =>
+    return Promise.all(this.file.definitions.map(async (definition) =>
       (typeof definition === 'string' ? readFile(join(this.folder, definition), 'utf8').catch(() => '') : JSON.stringify(definition))))
   }
 

@@ -38,7 +38,7 @@ async function send(world: World, step: Step, method: string): Promise<Answer> {
   const path = world.variables.resolve(target)
   const url = new URL(target.startsWith('${mock') ? path : `${await world.address()}${path}`)
   for (const [name, value] of Object.entries(query ?? {})) for (const item of [value].flat()) url.searchParams.append(name, String(item))
-  const named = Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]))
+  const named = Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
   return world.http.send({
     method,
     url: url.href,
@@ -130,7 +130,7 @@ async function waitUntil(world: World, wait: Fields, atMost: number): Promise<Fa
     const waited = world.time.clock.now() - started
     const atLeast = wait['atLeast'] === undefined ? 0 : parseDuration(String(wait['atLeast']))
     if (waited < atLeast) return [`it was so after ${waited} ms, expected after ${atLeast} ms at the earliest`]
-    return matchAnswer({ capture: (wait['capture'] ?? {}) as Fields }, answer, world.variables)
+    return matchAnswer({ capture: wait['capture'] ?? {} }, answer, world.variables)
   }
   return last.map((fault) => `within ${atMost} ms: ${fault}`)
 }

@@ -2,12 +2,25 @@ import { assertKnown, type Step } from '../case-file.ts'
 import { shorten } from '../match.ts'
 import { profileOf, withoutRemark } from '../settings.ts'
 import type { World } from '../world.ts'
-import type { LoadFailure } from '../../../../lib/definition/index.ts'
+import type { Definition, LoadFailure } from '../../../../lib/definition/index.ts'
 import { startProduct } from '../product.ts'
 import { silentLogger } from '../../../../lib/common/index.ts'
 import type { Faults } from './outcome.ts'
 
 const KNOWN = ['valid', 'id', 'name', 'nameEqualsId', 'version', 'type', 'error', 'message', 'messageContains', 'minErrors']
+
+interface Expected {
+  readonly valid?: boolean
+  readonly id?: string
+  readonly name?: string
+  readonly nameEqualsId?: boolean
+  readonly version?: string
+  readonly type?: string
+  readonly error?: string
+  readonly message?: string
+  readonly messageContains?: readonly string[]
+  readonly minErrors?: number
+}
 
 /** `load`: reads and checks definitions, in a product of their own when the step names files. */
 export async function loadStep(world: World, step: Step): Promise<Faults> {
@@ -32,10 +45,7 @@ export async function loadStep(world: World, step: Step): Promise<Faults> {
 }
 
 function checkLoaded(world: World, step: Step, catalogue: World['runtime']['catalogue']): Faults {
-  const expected = (step.expect ?? {}) as {
-    valid?: boolean; id?: string; name?: string; nameEqualsId?: boolean; version?: string; type?: string
-    error?: string; message?: string; messageContains?: readonly string[]; minErrors?: number
-  }
+  const expected = (step.expect ?? {}) as Expected
   const { failures } = catalogue
   const told = failures.flatMap(textsOf)
   if (expected.valid === false || expected.error !== undefined) return checkRefused(expected, failures, told)
@@ -43,21 +53,22 @@ function checkLoaded(world: World, step: Step, catalogue: World['runtime']['cata
   const id = expected.id ?? world.file.workflow
   const found = id === undefined ? undefined : catalogue.find(id)
   if (found === undefined) return [`no definition "${id ?? ''}" was loaded; there are ${catalogue.list().map(({ definition }) => definition.id).join(', ')}`]
-  const { name, version } = found.definition
-  const faults: string[] = []
-  if (expected.name !== undefined && name !== expected.name) faults.push(`name is ${shorten(name)}, expected ${expected.name}`)
-  if (expected.nameEqualsId === true && (name ?? id) !== id) faults.push(`name is ${shorten(name)}, expected it to be the id`)
-  if (expected.version !== undefined && version !== expected.version) faults.push(`version is ${shorten(version)}, expected ${expected.version}`)
-  // The type of every definition of this product, as its management addresses show it.
-  if (expected.type !== undefined && expected.type !== 'SW') faults.push(`type is SW, expected ${expected.type}`)
-  return faults
+  return propertyFaults(expected, found.definition)
 }
 
-function checkRefused(
-  expected: { readonly message?: string; readonly messageContains?: readonly string[]; readonly minErrors?: number },
-  failures: readonly LoadFailure[],
-  told: readonly string[],
-): Faults {
+function propertyFaults(expected: Expected, { id, name, version }: Definition): Faults {
+  const facts: readonly (readonly [string, unknown, unknown])[] = [
+    ['name', name, expected.name],
+    ['name', name ?? id, expected.nameEqualsId === true ? id : undefined],
+    ['version', version, expected.version],
+    // The type of every definition of this product, as its management addresses show it.
+    ['type', 'SW', expected.type],
+  ]
+  return facts.filter(([, actual, wanted]) => wanted !== undefined && actual !== wanted)
+    .map(([what, actual, wanted]) => `${what} is ${shorten(actual)}, expected ${shorten(wanted)}`)
+}
+
+function checkRefused(expected: Expected, failures: readonly LoadFailure[], told: readonly string[]): Faults {
   if (failures.length === 0) return ['it was loaded, expected it to be refused']
   const faults: string[] = []
   const all = told.join('\n').toLowerCase()

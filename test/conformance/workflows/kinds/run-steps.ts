@@ -34,7 +34,7 @@ export async function runStep(world: World, step: Step): Promise<Faults> {
   const mustEnd = ['workflowdata', 'workflowdataEquals', 'state', 'within', 'logs'].some((key) => key in expected) && async !== true
   const limit = expected['within'] === undefined ? PATIENCE : parseDuration(String(expected['within']))
   if (mustEnd) record = await untilEnded(world, record, limit)
-  return checkRecord(world, expected, record, { printed, elapsed: world.time.clock.now() - started })
+  return checkRecord(world, expected, { record, printed, elapsed: world.time.clock.now() - started })
 }
 
 /** `runOther`: starts an instance of another definition. */
@@ -62,7 +62,7 @@ export async function waitFinishStep(world: World, step: Step): Promise<Faults> 
   const started = world.time.clock.now()
   const ended = await untilEnded(world, record, atMost === undefined ? PATIENCE : parseDuration(atMost))
   if (!ENDED.includes(ended.status)) return [`the instance is ${ended.status}, expected it to end`]
-  return checkRecord(world, step.expect ?? {}, ended, { printed: 0, elapsed: world.time.clock.now() - started })
+  return checkRecord(world, step.expect ?? {}, { record: ended, printed: 0, elapsed: world.time.clock.now() - started })
 }
 
 async function untilEnded(world: World, record: WatchedInstance, limit: number): Promise<WatchedInstance> {
@@ -87,19 +87,37 @@ function checkThrown(error: unknown, expected: Fields): Faults {
   return expected['error'] === undefined ? [`the start failed: ${text}`] : []
 }
 
-function checkRecord(world: World, expected: Fields, record: WatchedInstance, seen: { readonly printed: number; readonly elapsed: number }): Faults {
-  assertKnown(expected, ['workflowdata', 'workflowdataEquals', 'state', 'within', 'logs', 'error', 'capture'], 'expect')
-  const faults: string[] = []
-  for (const [path, value] of Object.entries((expected['workflowdata'] ?? {}) as Fields)) {
-    faults.push(...differences(valueAt(record.data, path), value, world.variables).map((fault) => `workflowdata.${path} ${fault}`))
-  }
-  if ('workflowdataEquals' in expected) faults.push(...differences(record.data, expected['workflowdataEquals'], world.variables).map((fault) => `workflowdata ${fault}`))
-  if (expected['state'] !== undefined && STATUS_WORDS[record.status] !== expected['state']) {
-    faults.push(`state is ${STATUS_WORDS[record.status]}, expected ${String(expected['state'])}`)
-  }
-  if (expected['within'] !== undefined && seen.elapsed > parseDuration(String(expected['within']))) faults.push(`it took ${seen.elapsed} ms, expected ${String(expected['within'])} at most`)
-  if (expected['logs'] !== undefined) faults.push(...differences(world.log.printed.slice(seen.printed), expected['logs'], world.variables).map((fault) => `printed lines ${fault}`))
-  if (expected['error'] !== undefined && record.status !== 'error') faults.push(`the instance is ${record.status}, expected the error ${String(expected['error'])}`)
-  for (const [name, path] of Object.entries((expected['capture'] ?? {}) as Fields)) world.variables.set(name, valueAt({ ...record, workflowdata: record.data }, String(path)))
-  return faults.length > 0 && record.failure !== undefined ? [...faults, `the instance failed: ${shorten(record.failure)}`] : faults
+/** How a run went. */
+interface Run {
+  readonly record: WatchedInstance
+  /** Lines that had been printed before it. */
+  readonly printed: number
+  /** Virtual milliseconds that it took. */
+  readonly elapsed: number
+}
+
+type Check = (expected: never, world: World, run: Run) => Faults
+
+const CHECKS: Readonly<Record<string, Check>> = {
+  workflowdata: (expected: Fields, { variables }, { record }) => Object.entries(expected).flatMap(([path, value]) =>
+    differences(valueAt(record.data, path), value, variables).map((fault) => `workflowdata.${path} ${fault}`)),
+  workflowdataEquals: (expected: unknown, { variables }, { record }) =>
+    differences(record.data, expected, variables).map((fault) => `workflowdata ${fault}`),
+  state: (expected: string, _world, { record }) =>
+    (STATUS_WORDS[record.status] === expected ? [] : [`state is ${STATUS_WORDS[record.status]}, expected ${expected}`]),
+  within: (expected: string, _world, { elapsed }) => (elapsed <= parseDuration(expected) ? [] : [`it took ${elapsed} ms, expected ${expected} at most`]),
+  logs: (expected: readonly string[], { log, variables }, { printed }) =>
+    differences(log.printed.slice(printed), expected, variables).map((fault) => `printed lines ${fault}`),
+  error: (expected: string, _world, { record }) => (record.status === 'error' ? [] : [`the instance is ${record.status}, expected the error ${expected}`]),
+  capture: (expected: Fields, { variables }, { record }) => {
+    for (const [name, path] of Object.entries(expected)) variables.set(name, valueAt({ ...record, workflowdata: record.data }, String(path)))
+    return []
+  },
+}
+
+function checkRecord(world: World, expected: Fields, run: Run): Faults {
+  assertKnown(expected, Object.keys(CHECKS), 'expect')
+  const faults = Object.entries(expected).flatMap(([name, value]) => CHECKS[name]?.(value as never, world, run) ?? [])
+  const { failure } = run.record
+  return faults.length > 0 && failure !== undefined ? [...faults, `the instance failed: ${shorten(failure)}`] : faults
 }

@@ -24,10 +24,11 @@ export class Servers {
   /** Starts what the mocks of a case ask for and makes the addresses known as variables. */
   async start(file: CaseFile, folder: string, outgoing: ReadonlySet<string>): Promise<void> {
     const mocks = file.mocks ?? []
-    const { variables, emit } = this.context
+    const { context } = this
+    const { variables } = context
     const reactions = mocks.filter((mock) => 'onEvent' in mock).map((mock) => {
       assertKnown(mock, ['onEvent', 'emit'], 'an onEvent mock')
-      return { pattern: toEventPattern(mock['onEvent'] as Fields), react: (event: Fields) => { emit(mock['emit'] as Fields, { event }) } }
+      return { pattern: toEventPattern(mock['onEvent'] as Fields), react: (event: Fields) => { context.emit(mock['emit'] as Fields, { event }) } }
     })
     this.broker = await startBroker({ outgoing, reactions })
     const http = mocks.filter((mock) => !('onEvent' in mock) && !('grpc' in mock))
@@ -61,7 +62,7 @@ export class Servers {
 
   /** Settings that point the clients of gRPC services at servers that the case does not configure itself. */
   grpcSettings(): Record<string, string | number> {
-    return Object.fromEntries([...this.services].flatMap(([service, port]) => [
+    return Object.fromEntries([...this.services].flatMap(([service, port]): [string, string | number][] => [
       [`quarkus.grpc.clients.${service}.host`, 'localhost'], [`quarkus.grpc.clients.${service}.port`, port],
     ]))
   }

@@ -85,7 +85,7 @@ function createStub(mock: Fields, context: StubContext): Stub {
         return
       }
       const send = (): void => {
-        const { body, ...rest } = context.variables.resolve(fixed as StubResponse, locals)
+        const { body, ...rest } = context.variables.resolve<StubResponse>(fixed, locals)
         write(response, { ...rest, ...(body === undefined ? {} : { body }), ...behave?.(request) })
         for (const entry of after) {
           assertKnown(entry, ['emit'], 'then')
@@ -95,22 +95,18 @@ function createStub(mock: Fields, context: StubContext): Stub {
       if (fixed['delay'] === undefined) {
         send()
       } else {
-        hold(response, parseDuration(String(fixed['delay'])), context, send)
+        const release = context.hold()
+        const cancel = context.clock.at(context.clock.now() + parseDuration(String(fixed['delay'])), () => {
+          if (!response.destroyed) send()
+        })
+        // Comes after a complete answer as well as after an abort.
+        response.once('close', () => {
+          cancel()
+          release()
+        })
       }
     },
   }
-}
-
-function hold(response: ServerResponse, milliseconds: number, context: StubContext, send: () => void): void {
-  const release = context.hold()
-  const cancel = context.clock.at(context.clock.now() + milliseconds, () => {
-    if (!response.destroyed) send()
-  })
-  // Comes after a complete answer as well as after an abort.
-  response.once('close', () => {
-    cancel()
-    release()
-  })
 }
 
 function write(response: ServerResponse, { status = 200, headers = {}, body }: StubResponse): void {

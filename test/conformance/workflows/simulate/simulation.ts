@@ -80,7 +80,7 @@ export class Simulation {
       if (type !== 'expression' && !operation.startsWith('sysout')) stubs.set(name, createFunctionStub(name, [], surroundings))
     }
     for (const [name, entries] of Object.entries(this.file.stubs ?? {})) {
-      stubs.set(name, createFunctionStub(name, [entries].flat() as readonly Fields[], surroundings))
+      stubs.set(name, createFunctionStub(name, [entries].flat(), surroundings))
     }
     return stubs
   }

@@ -35,7 +35,7 @@ export function createFunctionStub(
       recorder.end()
       throw new Error(`no stub of ${name} answers the arguments ${shorten(args)}`)
     }
-    return answer(entry, surroundings, context.signal, (): FunctionResult => ({ output: (entry['result'] ?? null) as Json }))
+    return answer(entry, surroundings, { signal: context.signal, result: (): FunctionResult => ({ output: (entry['result'] ?? null) as Json }) })
   }
 }
 
@@ -47,11 +47,17 @@ export function createSubflowStub(
   return (input, signal, version) => {
     const { recorder, clock, start } = surroundings
     recorder.begin({ subflow: id, input, ...(version === undefined ? {} : { version }), at: clock.now() - start })
-    return answer(entry, surroundings, signal, () => (entry['output'] === '$input' ? input : (entry['output'] ?? {}) as Json))
+    return answer(entry, surroundings, { signal, result: () => (entry['output'] === '$input' ? input : (entry['output'] ?? {}) as Json) })
   }
 }
 
-function answer<T>(entry: Fields, { clock, recorder, hold, expectAt }: StubSurroundings, signal: AbortSignal, result: () => T): Answered<T> {
+interface Awaiting<T> {
+  readonly signal: AbortSignal
+  readonly result: () => T
+}
+
+function answer<T>(entry: Fields, surroundings: StubSurroundings, { signal, result }: Awaiting<T>): Answered<T> {
+  const { clock, recorder, hold } = surroundings
   const give = (): T => {
     recorder.end()
     if (entry['error'] !== undefined) throw toError(entry['error'] as Fields)
@@ -61,13 +67,13 @@ function answer<T>(entry: Fields, { clock, recorder, hold, expectAt }: StubSurro
   if (takes === 0 && !hold) return give()
   return new Promise<T>((resolve, reject) => {
     const instant = clock.now() + takes
-    const arrived = expectAt(instant)
+    const arrived = surroundings.expectAt(instant)
     const cancel = clock.at(instant, () => {
       arrived()
       try {
         resolve(give())
       } catch (error) {
-        reject(error as Error)
+        reject(error instanceof Error ? error : new Error(String(error)))
       }
     })
     signal.addEventListener('abort', () => {

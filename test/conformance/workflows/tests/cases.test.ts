@@ -59,7 +59,7 @@ describe('conformance: case files', () => {
   it('of the corpus all fit the format', async function () {
     const corpus = defaultCorpus()
     if (!await isFolder(corpus)) {
-      console.warn(missingCorpusLine(corpus, 1))
+      process.stdout.write(`${missingCorpusLine(corpus, 1)}\n`)
       this.skip()
     }
     const cases = await loadCases(corpus)
@@ -165,7 +165,10 @@ describe('conformance: clock of a case', () => {
     }
     time.clock.at(time.start + 400, again)
     let settled = 0
-    await time.advance(1000, () => Promise.resolve(void settled++))
+    await time.advance(1000, () => {
+      settled++
+      return Promise.resolve()
+    })
     expect(seen).to.deep.equal([400, 800])
     expect([time.elapsed, settled]).to.deep.equal([1000, 4])
   })

@@ -198,6 +198,14 @@ describe('conformance: events', () => {
   })
 })
 
+type Answered = (error: Error | null, value: unknown) => void
+
+interface GreeterClient {
+  SayHello(request: object, answered: Answered): void
+  SayHelloMultipleLanguagesAtOnce(answered: Answered): { write(value: object): void; end(): void }
+  close(): void
+}
+
 describe('conformance: gRPC server', () => {
   it('greets as the cases say, also in streams', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'proto-'))
@@ -211,13 +219,12 @@ describe('conformance: gRPC server', () => {
       message HelloReply { string message = 1; }`)
     const server = await startGrpcServer(path)
     const Greeter = loadPackageDefinition(await load(path))['Greeter'] as ServiceClientConstructor
-    const client = new Greeter(`127.0.0.1:${server.port}`, credentials.createInsecure())
+    const client = new Greeter(`127.0.0.1:${server.port}`, credentials.createInsecure()) as unknown as GreeterClient
     const reply = await new Promise((resolve, reject) => {
-      client['SayHello']!({ name: 'X', language: 'Spanish' }, (error: Error | null, value: unknown) => { error === null ? resolve(value) : reject(error) })
+      client.SayHello({ name: 'X', language: 'Spanish' }, (error, value) => { error === null ? resolve(value) : reject(error) })
     })
     const joined = await new Promise((resolve, reject) => {
-      const call = client['SayHelloMultipleLanguagesAtOnce']!((error: Error | null, value: unknown) => { error === null ? resolve(value) : reject(error) }) as unknown as
-        { write(value: unknown): void; end(): void }
+      const call = client.SayHelloMultipleLanguagesAtOnce((error, value) => { error === null ? resolve(value) : reject(error) })
       call.write({ name: 'A' })
       call.write({ name: 'B' })
       call.end()
