@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
+import { createLogger, type Logger } from '../common/index.ts'
 import type { FunctionService } from './serve.ts'
 
 /** Where to listen, and limits of the connection (http-contract.md §8). */
@@ -17,6 +18,8 @@ export interface ListenOptions {
   readonly requestTimeout?: number
   /** Milliseconds that an unused connection stays open. @default 60000 */
   readonly idleTimeout?: number
+  /** Gets a line at level debug when a connection breaks. @default standard output */
+  readonly log?: Logger
 }
 
 /** A port that serves functions. */
@@ -37,6 +40,9 @@ export async function listenFunctions(service: FunctionService, options: ListenO
   await service.start()
   const app = new Koa()
   app.use(service)
+  const log = options.log ?? createLogger()
+  // The service answers its own errors; what is left comes from connections that broke.
+  app.on('error', (error: unknown) => { log.debug({ err: error }, 'A connection broke') })
   const handle = app.callback()
   const server = createServer({
     maxHeaderSize: options.maxHeaderSize ?? 20 * 1024,
