@@ -1,5 +1,24 @@
+import { readdir } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ConfigurationError } from '../errors/index.ts'
+
+const MODULE = /^[^.].*(?<!\.d)(?<!\.test)\.(?:ts|mts|js|mjs)$/
+
+/**
+ * Finds the modules that stand beside definitions: every `.ts` and `.js` file of the directories, not of those below them; hidden
+ * files, tests and declarations are no host modules. A directory that does not exist has none.
+ *
+ * @returns absolute paths, sorted
+ */
+export async function findHostModules(directories: readonly string[]): Promise<string[]> {
+  const found = new Set<string>()
+  for (const directory of directories) {
+    const entries = await readdir(directory, { withFileTypes: true }).catch(() => [])
+    for (const entry of entries) if (entry.isFile() && MODULE.test(entry.name)) found.add(resolve(directory, entry.name))
+  }
+  return [...found].sort()
+}
 
 /**
  * Loads the host classes of modules: every exported class, as an instance made without arguments, and every exported object, by the

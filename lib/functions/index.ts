@@ -2,4 +2,4 @@ export type { CallContext, FunctionCall, FunctionCompiler, FunctionResult, Funct
 export { createFunctionCompiler } from './compiler.ts'
 export type { FunctionCompilerOptions, FunctionTypeHandler, HostedFunctions } from './compile-options.ts'
 export type { HostContext, HostParameters } from './kinds/service.ts'
-export { loadHostClasses } from './host-classes.ts'
+export { findHostModules, loadHostClasses } from './host-classes.ts'

@@ -1,9 +1,10 @@
+import type { NatsConnection } from 'nats'
 import type { Json } from '../../common/index.ts'
 import { settingKey } from '../../configuration/index.ts'
 import { DefinitionError, FunctionError } from '../../errors/index.ts'
 import { isJsonMediaType, parseMediaType, type CloudEventRecord } from '../../events/index.ts'
 import { readAsyncApiOperation, type AsyncApiOperation } from '../asyncapi-document.ts'
-import { andThen, describeFunction, unavailable, type FunctionSource } from '../compile-options.ts'
+import { andThen, describeFunction, type FunctionSource } from '../compile-options.ts'
 import { bundleDocument } from '../documents/bundle.ts'
 import { locateDocument } from '../documents/locate.ts'
 import type { FunctionCall, FunctionResult, Invoker } from '../invoker.ts'
@@ -82,13 +83,7 @@ function compileNats(operation: AsyncApiOperation, address: string, { source, pa
   return {
     async invoke(call) {
       const connection = await parts.nats.to(address).catch(failed)
-      if (operation.action === 'subscribe') {
-        const subscription = connection.subscribe(operation.channel, { max: 1 })
-        const stop = (): void => { subscription.unsubscribe() }
-        call.context.signal.addEventListener('abort', stop, { once: true })
-        for await (const message of subscription) return { output: decodePayload(operation, message.data) }
-        throw new FunctionError({ code: 'FUNCTION_FAILED', message: `Function ${callee} stopped waiting for a message` })
-      }
+      if (operation.action === 'subscribe') return await nextMessage(connection, { operation, signal: call.context.signal, callee })
       try {
         connection.publish(operation.channel, encodePayload(operation, call))
         await connection.flush()
@@ -100,13 +95,31 @@ function compileNats(operation: AsyncApiOperation, address: string, { source, pa
   }
 }
 
+async function nextMessage(connection: NatsConnection, wanted: { readonly operation: AsyncApiOperation; readonly signal: AbortSignal; readonly callee: string }): Promise<FunctionResult> {
+  const subscription = connection.subscribe(wanted.operation.channel, { max: 1 })
+  const stop = (): void => { subscription.unsubscribe() }
+  // The signal may have come while the connection was made.
+  if (wanted.signal.aborted) stop()
+  wanted.signal.addEventListener('abort', stop, { once: true })
+  for await (const message of subscription) {
+    wanted.signal.removeEventListener('abort', stop)
+    return { output: decodePayload(wanted.operation, message.data) }
+  }
+  throw new FunctionError({ code: 'FUNCTION_FAILED', message: `Function ${wanted.callee} stopped waiting for a message` })
+}
+
 function compileProduced(operation: AsyncApiOperation, source: FunctionSource): Invoker {
   const { publish, clock } = source.options
-  if (publish === undefined) return unavailable(source, `no channel "${operation.channel}" is connected; configure sonatina.messaging.outgoing.${operation.channel}`)
   return {
     event: { kind: 'produced', type: operation.channel },
     invoke(call) {
       const { context } = call
+      if (publish === undefined) {
+        throw new FunctionError({
+          code: 'FUNCTION_NOT_FOUND',
+          message: `${describeFunction(source)} publishes to channel "${operation.channel}", but nothing takes events; configure sonatina.messaging.outgoing.${operation.channel}`,
+        })
+      }
       const event: CloudEventRecord = {
         specversion: '1.0',
         // Equal when the call is repeated, so that a receiver can tell.

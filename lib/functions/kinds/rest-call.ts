@@ -93,6 +93,7 @@ function fillQuery(query: string, places: Readonly<Record<string, Json>>): strin
 
 function splitAddress(address: string, source: FunctionSource): { readonly root: Root; readonly path: string } {
   const absolute = /^(https?:\/\/[^/?#]+)([^#]*)/i.exec(address)
+  if (absolute === null && /^[a-z][a-z0-9+.-]*:/i.test(address)) throw malformed(source, 'an address that is a path, or begins with "http://<host>" or "https://<host>"')
   const origin = absolute?.[1] ?? configuredOrigin(source)
   const root = origin.includes('{') ? 'may not depend on arguments: host and port come from the definition or its settings' : parseRoot(origin)
   if (typeof root === 'string') {

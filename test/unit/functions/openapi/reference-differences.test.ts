@@ -14,7 +14,7 @@ interface Row {
   readonly parameter?: JsonObject
   readonly value?: Json
   readonly more?: { readonly parameters: readonly JsonObject[]; readonly args: Record<string, Json> }
-  readonly body?: { readonly mediaType: string; readonly value: Json; readonly declared?: JsonObject }
+  readonly body?: { readonly mediaType: string; readonly value: Json; readonly declared?: JsonObject } | undefined
   readonly legacy?: boolean
   readonly compare: Part
   readonly reference: unknown
