@@ -95,7 +95,7 @@ class DefinitionExpressions implements Expressions {
   compileCondition(text: string, site: Site): Compiled<boolean> {
     if (text.trim() === '') throw blank('condition', site)
     const output = conditionOutput(this.#options.profile === 'spec')
-    return this.#whole(text, site, 'condition', output)
+    return this.#whole(text, site, 'condition', output, (program) => program.selects === true ? { ...output, one: isFilled } : output)
   }
 
   compileFilter(text: string, site: Site): Compiled<Json> {
@@ -148,10 +148,12 @@ class DefinitionExpressions implements Expressions {
   }
 
   /** A text that is an expression because of its place. */
-  #whole<Result>(text: string, site: Site, purpose: string, output: OutputTarget<Result>): Compiled<Result> {
+  #whole<Result>(
+    text: string, site: Site, purpose: string, output: OutputTarget<Result>, adapt?: (program: Program) => OutputTarget<Result>,
+  ): Compiled<Result> {
     const source = this.#source(text, site, purpose)
     const compiled = this.#compile(source)
-    return toCompiled(compiled.program, output, compiled.source)
+    return toCompiled(compiled.program, adapt?.(compiled.program) ?? output, compiled.source)
   }
 
   /** A text inside arguments and data: an expression or a plain text. */
@@ -242,6 +244,10 @@ class DefinitionExpressions implements Expressions {
       throw syntaxError(error, source)
     }
   }
+}
+
+function isFilled(output: Json | undefined): boolean {
+  return Array.isArray(output) && output.length > 0
 }
 
 function blank(what: string, site: Site): DefinitionError {

@@ -17,6 +17,8 @@ export interface Program {
   readonly identity?: boolean
   /** The plain path of keys that the program is, when it is one. */
   readonly keys?: readonly (string | number)[]
+  /** True when the output is the list of what was found, so that a condition asks whether it is empty. */
+  readonly selects?: boolean
   /** True when the program holds nothing but numbers and arithmetic, as `1.0` or `2024-01-01` do. */
   readonly plainNumbers?: boolean
 }

@@ -3,6 +3,8 @@ import type { Clock, IdSource, Logger } from '../common/index.ts'
 import type { ExpressionLanguageName } from './evaluator.ts'
 import type { ExpressionLimits } from './limits.ts'
 import type { Language } from './language.ts'
+import { createJsonata } from './jsonata/language.ts'
+import { createJsonpath } from './jsonpath/language.ts'
 import { createJq } from './jq/language.ts'
 import { createRegexEngine } from './regex/engine.ts'
 
@@ -34,9 +36,11 @@ export function createLanguage(options: LanguageOptions): Language {
       regex: createRegexEngine(options.regex),
       debug: (message) => { options.logger.debug({ value: message }, 'jq debug') },
     })
+    case 'jsonata': return createJsonata(options)
+    case 'jsonpath': return createJsonpath(options)
     default: throw new DefinitionError({
       code: 'DEFINITION_INVALID',
-      message: `unknown expression language ${JSON.stringify(options.language)}; write "jq", "jsonata" or "jsonpath"`,
+      message: `unknown expression language ${JSON.stringify(options.language as string)}; write "jq", "jsonata" or "jsonpath"`,
     })
   }
 }

@@ -39,6 +39,8 @@ function depthOf(text: string): number {
 const LITERALS: Readonly<Record<string, Json>> = { null: null, true: true, false: false, nan: NaN }
 const NUMBER = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/
 
+const INFINITY = /^[+-]?inf(?:inity)?$/i
+
 /** One open array or object. */
 interface Level {
   readonly items: Json[] | undefined
@@ -97,6 +99,7 @@ class JsonReader {
     if (token === '') return
     this.#token = ''
     const lower = token.toLowerCase().replace(/^[+-](?=nan$)/, '')
+    if (INFINITY.test(token)) return this.#take(token.startsWith('-') ? -Infinity : Infinity)
     if (Object.hasOwn(LITERALS, lower) && (lower === token || lower === 'nan')) return this.#take(LITERALS[lower] ?? null)
     if (NUMBER.test(token)) return this.#take(Number(token))
     if (token.startsWith('\'')) this.#fail('Invalid string literal; expected ", but got \'', where, where === '' ? 0 : -1)

@@ -446,6 +446,7 @@ class Parser {
     const { type, text } = this.#token
     if (text === '=' && type === 'operator') return 'for equality write =='
     if (text === '|' && type === 'operator') return 'for a logical or write "or"'
+    if (type === 'name') return 'join filters with |, or put the text in quotes'
     if (type === 'keyword') return `"${text}" is a word of jq; as a field write ."${text}"`
     return undefined
   }

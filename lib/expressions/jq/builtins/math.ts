@@ -42,7 +42,12 @@ export const MATH: Builtins = {
   ...Object.fromEntries(Object.entries(SEVERAL).map(([name, [arity, compute]]) => [
     `${name}/${arity}`, combining((_value, args) => compute(...args.map(assertNumber)), 'last') satisfies Builtin,
   ])),
-  'abs/0': unary((value) => typeof value === 'number' && value <= 0 ? 0 - value : value),
+  'abs/0': unary((value) => {
+    if (typeof value === 'number') return value <= 0 ? 0 - value : value
+    // Null and booleans sort below zero, so jq tries to negate them.
+    if (value === null || typeof value === 'boolean') throw new JqError('%0 cannot be negated', [value])
+    return value
+  }),
   'frexp/0': unary((value) => {
     const number = assertNumber(value)
     if (number === 0 || !Number.isFinite(number)) return [number, 0]

@@ -11,6 +11,7 @@ import { binary, unary, type Builtins } from './define.ts'
 
 const NUMBER = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/
 const NOT_A_NUMBER = /^[+-]?nan$/i
+const INFINITY = /^[+-]?inf(?:inity)?$/i
 const LEADING = /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/
 const BLANKS = new Set('\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000')
 
@@ -87,6 +88,7 @@ function toNumber(value: Json): Json {
   if (typeof value === 'string') {
     if (NUMBER.test(value)) return Number(value)
     if (NOT_A_NUMBER.test(value)) return NaN
+    if (INFINITY.test(value)) return value.startsWith('-') ? -Infinity : Infinity
   }
   throw new JqError('%0 cannot be parsed as a number', [value])
 }

@@ -1,0 +1,147 @@
+import { createRequire } from 'node:module'
+import type jsonata from 'jsonata'
+import type { Json } from '../../common/index.ts'
+import { LAZY, type Bindings, type LazyRecord } from '../evaluator.ts'
+import { ProgramFailure, type Language, type Program } from '../language.ts'
+import type { LanguageOptions } from '../languages.ts'
+import { RegexFault } from '../regex/pattern.ts'
+import { SyntaxFault } from '../syntax-fault.ts'
+import { guardedFunctions, TOO_LARGE, type GuardedFunction } from './functions.ts'
+import { linearRegex } from './regex.ts'
+import { findVariables, type VariableUse } from './variables.ts'
+
+// Deep enough for any sensible expression, far from the end of the stack.
+const MAX_STACK = 100
+const MAX_SEQUENCE = 1_000_000
+
+let library: typeof jsonata | undefined
+
+function load(): typeof jsonata {
+  library ??= createRequire(import.meta.url)('jsonata') as typeof jsonata
+  return library
+}
+
+/** Makes the language JSONata, with time, depth, size, clock, randomness and regular expressions guarded. */
+export function createJsonata(options: LanguageOptions): Language {
+  const functions = guardedFunctions(options)
+  const regex = linearRegex(options.regex)
+  const settings: jsonata.JsonataOptions = {
+    timeout: options.limits.timeout,
+    stack: MAX_STACK,
+    sequence: Math.min(MAX_SEQUENCE, options.limits.maxCells),
+    RegexEngine: regex as unknown as RegExpConstructor,
+  }
+  return { name: 'jsonata', sync: false, identity: '$', compile: (text) => compileText(text, settings, functions, options) }
+}
+
+function compileText(
+  text: string, settings: jsonata.JsonataOptions, functions: Readonly<Record<string, GuardedFunction>>, options: LanguageOptions,
+): Program {
+  const compiled = parse(text, settings)
+  for (const [name, [implementation, signature]] of Object.entries(functions)) {
+    compiled.registerFunction(name, implementation as (...args: unknown[]) => unknown, signature)
+  }
+  const uses = findVariables(compiled.ast())
+  checkVariables(uses, options)
+  const evaluateOne = async (input: Json, bindings: Bindings): Promise<Json | undefined> => {
+    const variables = bindVariables(uses, bindings)
+    try {
+      return toPlain(await compiled.evaluate(input, variables) as unknown)
+    } catch (error) {
+      throw toFailure(error)
+    }
+  }
+  return {
+    evaluateOne,
+    evaluateAll: async (input, bindings) => {
+      const output = await evaluateOne(input, bindings)
+      return output === undefined ? [] : [output]
+    },
+    ...plainPath(compiled.ast()),
+  }
+}
+
+function parse(text: string, settings: jsonata.JsonataOptions): jsonata.Expression {
+  try {
+    return load()(text, settings)
+  } catch (error) {
+    if (error instanceof RangeError) throw new SyntaxFault('the expression is nested too deeply', 0)
+    if (error instanceof RegexFault) throw new SyntaxFault(error.message, 0, error.hint)
+    const { message, position = text.length, token } = error as Partial<jsonata.JsonataError>
+    throw new SyntaxFault(message ?? String(error), Math.max(0, position - (typeof token === 'string' ? token.length : 0)))
+  }
+}
+
+function checkVariables(uses: readonly VariableUse[], options: LanguageOptions): void {
+  for (const use of uses) {
+    if (options.variables !== undefined && !options.variables.includes(use.name)) continue
+    options.onVariable(use.name)
+    if (!use.secret) continue
+    if (use.keys.length === 0) {
+      throw new SyntaxFault(`$${use.name} cannot be listed, printed or passed on`, use.offset, `read one key of it: $${use.name}.name`)
+    }
+    options.onSecret(use.keys.join('.'))
+  }
+}
+
+/** Makes the values of the variables that the program reads, and of records only the members it names. */
+function bindVariables(uses: readonly VariableUse[], bindings: Bindings): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  for (const { name, keys } of uses) {
+    const value = bindings.read(name)
+    if (value === undefined) continue
+    if (!isLazy(value)) {
+      values[name] = value
+      continue
+    }
+    const target = (values[name] ??= {}) as Record<string, unknown>
+    if (value.keys === undefined) putSecret(target, keys, value.get(keys.join('.')) ?? null)
+    else for (const key of keys[0] === undefined ? value.keys : [keys[0]]) {
+      if (!value.keys.includes(key)) throw new ProgramFailure('failed', `$${name} has no key ${JSON.stringify(key)}; known: ${value.keys.join(', ')}`)
+      target[key] ??= value.get(key) ?? null
+    }
+  }
+  return values
+}
+
+function putSecret(target: Record<string, unknown>, keys: readonly string[], value: unknown): void {
+  let level = target
+  for (const key of keys.slice(0, -1)) {
+    const next = Object.hasOwn(level, key) ? level[key] : undefined
+    if (typeof next === 'object' && next !== null) level = next as Record<string, unknown>
+    else level[key] = level = {}
+  }
+  level[keys.at(-1) ?? ''] = value
+}
+
+function isLazy(value: unknown): value is LazyRecord {
+  return typeof value === 'object' && value !== null && LAZY in value
+}
+
+/** Copies a result without the marks that the library leaves on its lists. */
+function toPlain(value: unknown): Json | undefined {
+  if (value === undefined || typeof value === 'function') return undefined
+  if (Array.isArray(value)) return value.map((item) => toPlain(item) ?? null)
+  if (typeof value !== 'object' || value === null) return value as Json
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, toPlain(member)]).filter(([, member]) => member !== undefined)) as Json
+}
+
+const LIMIT_CODES: Readonly<Record<string, string>> = { D1011: 'depth', D1012: 'timeout', D2014: 'max-cells', D2015: 'max-cells', U1001: 'depth', [TOO_LARGE]: 'max-cells' }
+
+function toFailure(error: unknown): unknown {
+  if (error instanceof ProgramFailure) return error
+  if (error instanceof RangeError) return new ProgramFailure('limit', 'depth: the expression calls itself too deeply')
+  if (error instanceof RegexFault) return new ProgramFailure('failed', error.message)
+  const { code, message, position } = error as Partial<jsonata.JsonataError>
+  const limit = code === undefined ? undefined : LIMIT_CODES[code]
+  const text = message ?? String(error)
+  return limit === undefined ? new ProgramFailure('failed', text, position) : new ProgramFailure('limit', `${limit}: ${text}`, position)
+}
+
+function plainPath(ast: jsonata.ExprNode): { keys?: readonly string[] } {
+  if (ast.type === 'name' && typeof ast.value === 'string') return { keys: [ast.value] }
+  if (ast.type === 'variable' && ast.value === '') return { keys: [] }
+  const steps = ast.type === 'path' as string ? (ast.steps ?? []) : []
+  const names = steps.filter((step) => !(step.type === 'variable' && step.value === '')).map((step) => step.type === 'name' && step.stages === undefined ? (step.value as unknown) : undefined)
+  return names.length > 0 && names.every((name) => typeof name === 'string') ? { keys: names } : {}
+}
