@@ -1,6 +1,9 @@
 import { isJsonObject, type JsonObject } from '../common/index.ts'
-import { EVENTING_NAMESPACE, SERVING_NAMESPACE, type Tenant } from './inputs.ts'
+import { SYSTEM_NAMESPACES } from './inputs-schema.ts'
+import { SERVING_NAMESPACE, type Tenant } from './inputs.ts'
 import { namespaceOf, type AuthorizationPolicy } from './types.ts'
+
+const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_NAMESPACES)
 
 /**
  * Reads tenants off documents: `allow-<name>-to-…` policies of the activator name them with their namespaces; any other namespace that has
@@ -11,12 +14,11 @@ export function inferTenants(documents: readonly JsonObject[]): Tenant[] {
   const tenants = policies.flatMap((policy): Tenant[] => {
     const name = /^allow-(.+)-to-activator$/.exec(policy.metadata.name)?.[1]
     const namespaces = policy.spec?.rules?.flatMap(({ from }) => from ?? []).flatMap(({ source }) => source.namespaces ?? []) ?? []
-    const own = [...new Set(namespaces.filter((namespace) => namespace !== EVENTING_NAMESPACE))]
+    const own = [...new Set(namespaces.filter((namespace) => !SYSTEM.has(namespace)))]
     return name === undefined || namespaceOf(policy) !== SERVING_NAMESPACE || own.length === 0 ? [] : [{ name, namespaces: own }]
   })
   const owned = new Set(tenants.flatMap(({ namespaces }) => namespaces))
-  const system = new Set([SERVING_NAMESPACE, EVENTING_NAMESPACE, 'istio-system'])
-  const others = new Set(policies.map(namespaceOf).filter((namespace) => !owned.has(namespace) && !system.has(namespace)))
+  const others = new Set(policies.map(namespaceOf).filter((namespace) => !owned.has(namespace) && !SYSTEM.has(namespace)))
   return [...tenants, ...[...others].map((namespace) => ({ name: namespace, namespaces: [namespace] }))]
 }
 
