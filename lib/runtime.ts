@@ -11,6 +11,7 @@ import { createFunctionCompiler, loadHostClasses, type FunctionCompiler } from '
 import { createSchedules, type Kernel } from './hosts/index.ts'
 import { createMemoryHost } from './hosts/memory/index.ts'
 import { createHttpClients, type HttpClients } from './http-client/index.ts'
+import { createLifecycle, createOutgoing, type Lifecycle, type Outgoing } from './messaging/index.ts'
 import type { DefinitionInput, Runtime, RuntimeOptions } from './runtime-options.ts'
 import { createServer, createServerMetrics, resolveServerSettings, type Server, type ServerMetrics } from './server/index.ts'
 
@@ -38,9 +39,10 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   for (const { level, message } of settings.warnings) log[level]({}, message)
   const registry = createRegistry()
   const clients = createHttpClients({ settings, clock, log })
-  const functions = await createFunctions(surroundings, clients)
   const metrics = createServerMetrics()
-  const host = createHost(surroundings, registry, metrics, clients)
+  const outgoing = createOutgoing({ settings, client: clients.general, clock, log })
+  const host = createHost(surroundings, registry, metrics, outgoing)
+  const functions = await createFunctions(surroundings, clients, (event) => { host.emit(event) })
   const schedules = createSchedules({ clock, log, start: ({ program }) => host.start({ workflowId: program.definition.id, version: program.definition.version, input: {} }) })
   registry.catalogue.onChange(() => { schedules.update(registry.deployments.list()) })
   const loader = createLoader(surroundings, registry, functions)
@@ -62,6 +64,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       schedules.close()
       await server?.close(graceMilliseconds)
       await host.close(graceMilliseconds)
+      await outgoing.close(graceMilliseconds)
       await functions.close()
       await clients.close()
     },
@@ -107,7 +110,7 @@ function defaultDefinitions({ settings, root }: Surroundings): readonly string[]
   return settings.list('sonatina.definitions', ['workflows']).map((path) => resolve(root, path))
 }
 
-async function createFunctions({ options, settings, root, clock, ids, log }: Surroundings, httpClients: HttpClients): Promise<FunctionCompiler> {
+async function createFunctions({ options, settings, root, clock, ids, log }: Surroundings, httpClients: HttpClients, publish: (event: CloudEventRecord) => void): Promise<FunctionCompiler> {
   const modules = settings.list('sonatina.host-classes')?.map((path) => resolve(root, path))
   const found = modules === undefined ? new Map<string, object>() : await loadHostClasses(modules)
   return createFunctionCompiler({
@@ -117,6 +120,7 @@ async function createFunctions({ options, settings, root, clock, ids, log }: Sur
     log,
     root,
     httpClients,
+    publish,
     authorizer: createAuthorizer({ settings, clients: httpClients, clock, ids, log }),
     hostClasses: new Map([...found, ...(options.hostClasses ?? [])]),
     ...(options.functionTypes === undefined ? {} : { functionTypes: options.functionTypes }),
@@ -124,10 +128,9 @@ async function createFunctions({ options, settings, root, clock, ids, log }: Sur
   })
 }
 
-function createHost({ options, settings, clock, ids, log }: Surroundings, registry: Registry, metrics: ServerMetrics, clients: HttpClients): Kernel {
-  const sink = settings.text('sonatina.messaging.sink')
+function createHost({ options, settings, clock, ids, log }: Surroundings, registry: Registry, metrics: ServerMetrics, outgoing: Outgoing): Kernel {
   const maxActive = settings.number('sonatina.instances.max-active')
-  const send = createSender(sink, clients, log)
+  const lifecycle = createLifecycleOf(settings, { clock, ids, outgoing })
   return createMemoryHost({
     deployments: registry.deployments,
     clock,
@@ -136,26 +139,30 @@ function createHost({ options, settings, clock, ids, log }: Surroundings, regist
     secrets: { read: (key) => settings.expressionSecret(key) },
     publish(event) {
       options.onEvent?.(event)
-      send(event)
+      outgoing.send(event)
     },
-    loopback: options.loopback ?? sink === undefined,
+    loopback: options.loopback ?? settings.text('sonatina.messaging.sink') === undefined,
     maxSteps: settings.number('sonatina.instances.max-steps', 100_000),
+    kogitoAttributes: settings.boolean('sonatina.headers.kogito', settings.languageProfile === 'sonataflow'),
     retention: settings.duration('sonatina.instances.retention', 0),
     ...(maxActive === undefined ? {} : { maxActive }),
     ...(options.replace?.subflows === undefined ? {} : { subflows: options.replace.subflows }),
-    onStep(step, { id, workflowId, version }) {
-      const observed = { ...step, instanceId: id, workflowId, version }
+    ...(lifecycle === undefined ? {} : { onRest: (record, facts) => { lifecycle.data(record, facts) } }),
+    onStep(step, facts) {
+      lifecycle?.step(step, facts)
+      const observed = { ...step, instanceId: facts.id, workflowId: facts.workflowId, version: facts.version }
       metrics.observe(observed)
       options.onStep?.(observed)
     },
   })
 }
 
-function createSender(sink: string | undefined, clients: HttpClients, log: Logger): (event: CloudEventRecord) => void {
-  void clients
-  void log
-  void sink
-  return () => undefined
+/** Lifecycle events cost an event for every change: only where they are asked for. */
+function createLifecycleOf(settings: Settings, { clock, ids, outgoing }: { clock: Clock; ids: IdSource; outgoing: Outgoing }): Lifecycle | undefined {
+  const channel = settings.text('sonatina.lifecycle-events.channel', 'kogito-processinstances-events')
+  const wanted = settings.boolean('sonatina.lifecycle-events.enabled', settings.languageProfile === 'sonataflow')
+  if (!wanted || !outgoing.hasChannel(channel)) return undefined
+  return createLifecycle({ clock, ids, send: (event) => { outgoing.send(event, channel) } })
 }
 
 interface Loader {

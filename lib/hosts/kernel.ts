@@ -23,6 +23,8 @@ export interface KernelOptions {
   readonly loopback: boolean
   /** @default 100000 */
   readonly maxSteps?: number
+  /** Produced events carry the attributes in the spelling of Kogito too. @default false */
+  readonly kogitoAttributes?: boolean
   /** Most instances alive at a time; unlimited when absent. */
   readonly maxActive?: number
   /** Milliseconds for which ended instances can still be found. @default 0 */
@@ -31,8 +33,8 @@ export interface KernelOptions {
   readonly subflows?: ReadonlyMap<string, (input: Json, signal: AbortSignal, version?: string) => Json | Promise<Json>>
   /** Receives every step of every instance. */
   readonly onStep?: (step: HistoryStep, instance: InstanceFacts) => void
-  /** Told when an instance has ended or failed. */
-  readonly onEnd?: (record: InstanceRecord) => void
+  /** Told when an instance rests: it waits, failed, or ended. */
+  readonly onRest?: (record: InstanceRecord, instance: InstanceFacts) => void
 }
 
 /** A step before it has its place in the history. */
@@ -249,6 +251,12 @@ export class Kernel implements Host {
     return new Promise((resolve) => { this.#queue.add(() => { resolve(this.#deliver(event)) }) })
   }
 
+  /** Sends an event out, and back in where produced events come back. */
+  emit(event: CloudEventRecord): void {
+    this.#options.publish(event)
+    if (this.#options.loopback) this.#queue.add(() => { this.#deliver(event) })
+  }
+
   /** Routes by http-contract.md §5: instances that wait, the instance or business key named, definitions that begin with it. */
   #deliver(event: CloudEventRecord): Delivery {
     const reference = textOf(event, 'wfprocrefid', 'kogitoprocrefid')
@@ -305,7 +313,7 @@ export class Kernel implements Host {
       ...(variables === undefined ? {} : { variables }),
       ...(timeout === undefined ? {} : { timeout }),
     }
-    const { clock, ids, log, secrets, maxSteps = 100_000, onStep } = this.#options
+    const { clock, ids, log, secrets, maxSteps = 100_000, kogitoAttributes = false, onStep } = this.#options
     const report = onStep === undefined ? undefined : stepReporter(clock, facts, onStep)
     const environment = {
       clock,
@@ -313,6 +321,7 @@ export class Kernel implements Host {
       log: log.child({ instance: facts.id, workflow: facts.workflowId }),
       secrets,
       maxSteps,
+      kogitoAttributes,
       withdraw: (_instance: Instance, token: string): void => { this.#withdraw(live, token) },
       ...(report === undefined ? {} : { report: (_instance: Instance, step: UnplacedStep): void => { report(step) } }),
     }
@@ -370,6 +379,7 @@ export class Kernel implements Host {
     else if (status === 'error') this.#fail(live)
     else {
       this.#waits.update(live)
+      if (this.#options.onRest !== undefined && live.instance.isQuiet) this.#options.onRest(recordOf(live), live.facts)
       this.#answer(live)
     }
   }
@@ -396,10 +406,7 @@ export class Kernel implements Host {
           this.#queue.add(() => { this.#turn(live, () => { live.instance.fire(command.token) }) })
         }))
         return
-      case 'publish':
-        this.#options.publish(command.event)
-        if (this.#options.loopback) this.#queue.add(() => { this.#deliver(command.event) })
-        return
+      case 'publish': this.emit(command.event); return
       case 'subflow': this.#queue.add(() => { this.#startSubflow(live, command) })
     }
   }
@@ -525,7 +532,7 @@ export class Kernel implements Host {
     const record = recordOf(live)
     live.report?.({ type: 'failed', ...(record.failure === undefined ? {} : { nodeId: record.failure.failedNodeId, detail: { ...record.failure } }), data: record.data })
     this.#options.log.error({ instance: live.facts.id, workflow: live.facts.workflowId, failure: record.failure }, 'instance failed')
-    this.#options.onEnd?.(record)
+    this.#options.onRest?.(record, live.facts)
     this.#release(live)
   }
 
@@ -539,7 +546,7 @@ export class Kernel implements Host {
     const record = recordOf(live)
     live.report?.(endStep(record, continuation))
     this.#options.log.debug({ instance: live.facts.id, status: record.status }, 'instance ended')
-    this.#options.onEnd?.(record)
+    this.#options.onRest?.(record, live.facts)
     this.#release(live)
   }
 

@@ -70,9 +70,9 @@ function waitsOf({ instance, awaited }: LiveInstance): readonly WaitRecord[] {
     const child = awaited.get(token)
     if (child !== undefined) return { kind: 'subflow', ...common, names: [child.facts.id] }
     if (input.effect === 'timer') return { kind: 'timer', ...common, timer: timerKind(input), dueAt: input.dueAt ?? input.since }
-    if (input.effect !== 'event') return { kind: 'function', ...common }
-    const events = instance.waits.find((wait) => wait.token === token)?.events ?? []
-    return { kind: 'event', ...common, names: events.map(({ event }) => instance.program.events.get(event)?.type ?? event) }
+    const events = instance.waits.find((wait) => wait.token === token)?.events
+    if (events === undefined) return { kind: 'function', ...common }
+    return { kind: 'event', ...common, names: events.map(({ definition }) => definition.type) }
   })
 }
 

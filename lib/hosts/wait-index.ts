@@ -33,10 +33,8 @@ export class WaitIndex {
     const { instance } = live
     const entry = { keys: [] as string[], waits: [] as IndexedWait[] }
     for (const wait of instance.waits) {
-      for (const { event, entry: nth } of wait.events) {
-        const definition = instance.program.events.get(event)
-        if (definition === undefined) continue
-        const indexed = { live, token: wait.token, entry: nth ?? 0, definition }
+      for (const { definition, entry: nth } of wait.events) {
+        const indexed = { live, token: wait.token, entry: nth, definition }
         const key = keyOf(definition, instance.context.correlation ?? {})
         entry.keys.push(key)
         entry.waits.push(indexed)

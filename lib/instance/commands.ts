@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../common/index.ts'
+import type { EventDefinition } from '../definition/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
 import type { MaybePromise } from '../expressions/index.ts'
 import type { WorkflowError } from './workflow-error.ts'
@@ -11,6 +12,8 @@ export type Prepared =
   | { readonly kind: 'outcome'; readonly outcome: Result }
   | { readonly kind: 'command'; readonly command: CallCommand | SubflowCommand }
   | { readonly kind: 'publish'; readonly event: CloudEventRecord }
+  /** The action is a wait for an event of that type. */
+  | { readonly kind: 'await'; readonly type: string }
 
 /** How a command ended: with a result, or, where expressions take time, with what is to be done next. */
 export type Outcome = Result | { readonly prepared: Prepared }
@@ -49,8 +52,6 @@ export interface SubflowCommand {
 /** What an instance waits for from outside. */
 export interface EventWait {
   readonly token: string
-  /** Names of event definitions, with the entry of the state that each belongs to. */
-  readonly events: readonly { readonly event: string; readonly entry: number }[]
-  /** The answer to an event action: its payload is the action's result. */
-  readonly answer: boolean
+  /** Event definitions, with the entry of the state that each belongs to. */
+  readonly events: readonly { readonly definition: EventDefinition; readonly entry: number }[]
 }

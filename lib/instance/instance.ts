@@ -32,6 +32,8 @@ export interface InstanceEnvironment {
   readonly ids: IdSource
   readonly log: Logger
   readonly secrets: SecretReader
+  /** Produced events carry the attributes in the spelling of Kogito too. */
+  readonly kogitoAttributes: boolean
   /** Most states and actions in a row without waiting. */
   readonly maxSteps: number
   /** Told when an effect is given up, so that a call can be aborted and a timer ended. */
@@ -73,6 +75,8 @@ export class Instance implements InstanceDesk {
   readonly #machines: BoundMachines
   readonly #bindings: InstanceBindings
   readonly #effects = new Map<string, PendingEffect>()
+  /** Event types that actions wait for in place of a call, by token. */
+  readonly #awaited = new Map<string, string>()
   /** Calls that are under way and awaited. */
   readonly #calls = new Set<string>()
   #actor: ReturnType<typeof createActor<AnyStateMachine>> | undefined
@@ -178,11 +182,24 @@ export class Instance implements InstanceDesk {
 
   /** Waits for events that are open now. */
   get waits(): EventWait[] {
-    return [...this.#effects.values()].filter(({ input }) => input.effect === 'event').map(({ input }) => ({
-      token: input.token,
-      events: input['events'] as unknown as EventWait['events'],
-      answer: input['answer'] === true,
-    }))
+    return [...this.#effects.values()].flatMap(({ input }) => {
+      const events = input.effect === 'event' ? this.#declaredEvents(input) : this.#awaitedEvents(input.token)
+      return events.length === 0 ? [] : [{ token: input.token, events }]
+    })
+  }
+
+  #declaredEvents(input: EffectInput): EventWait['events'] {
+    const named = input['events'] as unknown as readonly { readonly event: string; readonly entry?: number }[]
+    return named.flatMap(({ event, entry = 0 }) => {
+      const definition = this.program.events.get(event)
+      return definition === undefined ? [] : [{ definition, entry }]
+    })
+  }
+
+  #awaitedEvents(token: string): EventWait['events'] {
+    const type = this.#awaited.get(token)
+    if (type === undefined) return []
+    return [{ definition: { name: type, type, kind: 'consumed', dataOnly: true, correlation: [], metadata: {} }, entry: 0 }]
   }
 
   /** Name of the node that a pending effect belongs to. */
@@ -310,6 +327,7 @@ export class Instance implements InstanceDesk {
 
   withdraw(token: string): void {
     this.#effects.delete(token)
+    this.#awaited.delete(token)
     this.#calls.delete(token)
     this.#environment.withdraw(this, token)
   }
@@ -350,7 +368,12 @@ export class Instance implements InstanceDesk {
   }
 
   stamp(event: CloudEventRecord, context: PathContext): CloudEventRecord {
-    return stampEvent(event, this.facts, context.correlation ?? {}, this.#environment.clock.now())
+    return stampEvent(event, {
+      facts: this.facts,
+      correlation: context.correlation ?? {},
+      now: this.#environment.clock.now(),
+      kogito: this.#environment.kogitoAttributes,
+    })
   }
 
   random(): number {
@@ -427,6 +450,8 @@ export class Instance implements InstanceDesk {
     }
     if (prepared.kind === 'outcome') {
       this.#answer(effect, prepared.outcome)
+    } else if (prepared.kind === 'await') {
+      this.#awaited.set(token, prepared.type)
     } else if (prepared.kind === 'publish') {
       this.#emit(prepared.event)
       this.#answer(effect, { output: {} })
@@ -440,6 +465,7 @@ export class Instance implements InstanceDesk {
 
   #answer(effect: PendingEffect, outcome: Result): void {
     this.#effects.delete(effect.input.token)
+    this.#awaited.delete(effect.input.token)
     if (effect.input.effect === 'action') this.#reportAction(effect, outcome)
     effect.ref.send('error' in outcome
       ? { type: 'swf.effect.failed', error: outcome.error }

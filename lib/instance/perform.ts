@@ -58,6 +58,7 @@ function prepareCall(performance: Performance, view: Json): MaybePromise<Prepare
     const value = called.expression.evaluate(view, scope.bindings(context))
     return chain(value, (result) => chain(filterResult(performance, { output: result }), (output): Prepared => ({ kind: 'outcome', outcome: { output } })))
   }
+  if (called.invoker?.event?.kind === 'consumed') return { kind: 'await', type: called.invoker.event.type }
   const evaluated: MaybePromise<Json> | undefined = compiled.arguments?.evaluate(view, scope.bindings(context))
   return chain(evaluated, (args): Prepared => ({ kind: 'command', command: callCommand(performance, called, view, args) }))
 }

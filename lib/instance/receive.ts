@@ -25,7 +25,7 @@ export interface Reception {
 export function receiveEvent(reception: Reception): MaybePromise<EventOutput | ActionOutput> {
   const { program, scope, context, input, entry, event, correlation } = reception
   const payload = payloadOf(program, event, eventNameOf(input, entry))
-  if (input['answer'] === true) {
+  if (input['answer'] === true || input.effect === 'action') {
     const { action, results } = actionAt(program, addressOf(input as never))
     if (!action.actionDataFilter.useResults) return {}
     return results === undefined ? { result: payload } : chain(results.evaluate(payload, scope.bindings(context)), (result) => ({ result }))
@@ -36,7 +36,7 @@ export function receiveEvent(reception: Reception): MaybePromise<EventOutput | A
 }
 
 function eventNameOf(input: EffectInput, entry: number): string {
-  const events = input['events'] as unknown as readonly { event: string; entry?: number }[]
+  const events = (input['events'] ?? []) as unknown as readonly { event: string; entry?: number }[]
   return (events.find((candidate) => candidate.entry === entry) ?? events[0])?.event ?? ''
 }
 

@@ -85,6 +85,8 @@ export class World {
     const config = Object.entries(spreadOverFunctions(this.config, functions)).filter(([key]) => !key.startsWith('knative service '))
     const settings = {
       'sonatina.profile': profileOf(file.group),
+      // The channel of lifecycle events is there in the tests of the origin, whatever the settings of the case.
+      'sonatina.messaging.outgoing.kogito-processinstances-events.url': `${this.servers.broker.url}/kogito-processinstances-events`,
       ...await this.storeSettings(),
       ...await originPlaceholders(file, folder, addresses),
       ...knativeSettings(file, texts, addresses.main),

@@ -1,0 +1,100 @@
+import type { Clock, Logger } from '../common/index.ts'
+import type { Settings } from '../configuration/index.ts'
+import { encodeHttp, type CloudEventRecord, type EventMode } from '../events/index.ts'
+import type { HttpClient } from '../http-client/index.ts'
+
+/** What sending events needs. */
+export interface OutgoingOptions {
+  readonly settings: Settings
+  readonly client: HttpClient
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** Sends produced events to where their channels point. */
+export interface Outgoing {
+  /** Whether settings declare the channel and it has somewhere to go. */
+  hasChannel(channel: string): boolean
+  /**
+   * Sends an event on its channel: that of its type, unless another is named. Never throws; a failed delivery is tried again with the
+   * same id and finally logged.
+   */
+  send(event: CloudEventRecord, channel?: string): void
+  /** Resolves when no delivery is under way any more. */
+  idle(): Promise<void>
+  /** Waits for deliveries that are under way, for so many milliseconds at most. */
+  close(graceMilliseconds: number): Promise<void>
+}
+
+interface Target {
+  readonly url: string
+  readonly mode: EventMode
+  readonly method: string
+}
+
+/** Delays before a failed delivery is tried again, milliseconds. */
+const RETRY_DELAYS = [100, 1000, 5000] as const
+
+/** Creates the sender of produced events (http-contract.md §5; `sonatina.messaging.outgoing.*`, `sonatina.messaging.sink`, `K_SINK`). */
+export function createOutgoing({ settings, client, clock, log }: OutgoingOptions): Outgoing {
+  const channels = readChannels(settings)
+  const sink = settings.text('sonatina.messaging.sink')
+  const underWay = new Set<Promise<void>>()
+  const targetOf = (channel: string): Target | undefined => channels.get(channel) ?? (sink === undefined ? undefined : { url: sink, mode: 'binary', method: 'POST' })
+
+  async function deliver(event: CloudEventRecord, target: Target): Promise<void> {
+    const { headers, body } = encodeHttp(event, target.mode)
+    for (const delay of [...RETRY_DELAYS, undefined]) {
+      const problem = await attempt(headers, body, target)
+      if (problem === undefined) return
+      if (delay === undefined) {
+        log.error({ event: event.id, type: event.type, problem }, 'event could not be delivered')
+        return
+      }
+      await new Promise<void>((resolve) => { clock.at(clock.now() + delay, resolve) })
+    }
+  }
+
+  async function attempt(headers: Record<string, string>, body: Uint8Array | undefined, { url, method }: Target): Promise<string | undefined> {
+    try {
+      const { status } = await client.request({ method, url, headers, ...(body === undefined ? {} : { body }), purpose: 'event' })
+      return status < 300 ? undefined : `status ${String(status)}`
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+
+  return {
+    hasChannel: (channel) => channels.has(channel),
+    send(event, channel = event.type) {
+      const target = targetOf(channel)
+      if (target === undefined) return
+      const delivery = deliver(event, target).finally(() => { underWay.delete(delivery) })
+      underWay.add(delivery)
+    },
+    async idle() {
+      while (underWay.size > 0) await Promise.all(underWay)
+    },
+    async close(graceMilliseconds) {
+      let cancel: () => void = () => undefined
+      const timeout = new Promise<void>((resolve) => { cancel = clock.at(clock.now() + graceMilliseconds, resolve) })
+      await Promise.race([Promise.all(underWay), timeout])
+      cancel()
+    },
+  }
+}
+
+/** Channels with an address of their own, by name, type and topic. */
+function readChannels(settings: Settings): ReadonlyMap<string, Target> {
+  const channels = new Map<string, Target>()
+  const sink = settings.text('sonatina.messaging.sink')
+  for (const name of settings.segments('sonatina.messaging.outgoing')) {
+    const prefix = `sonatina.messaging.outgoing.${/[."\s]/.test(name) ? JSON.stringify(name) : name}`
+    const url = settings.text(`${prefix}.url`) ?? sink
+    if (url === undefined) continue
+    const mode = settings.text(`${prefix}.cloud-events-mode`) ?? settings.text(`${prefix}.mode`, 'binary')
+    const target: Target = { url, mode: mode === 'structured' ? 'structured' : 'binary', method: settings.text(`${prefix}.method`, 'POST') }
+    for (const key of [name, settings.text(`${prefix}.type`), settings.text(`${prefix}.topic`)]) if (key !== undefined) channels.set(key, target)
+  }
+  return channels
+}
