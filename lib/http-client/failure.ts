@@ -45,7 +45,7 @@ export function systemCode(error: unknown): string | undefined {
 export function toFunctionError(client: string, purpose: string | undefined, error: unknown): FunctionError {
   if (error instanceof FunctionError) return error
   const code = systemCode(error)
-  const reason = code === undefined ? undefined : (REASONS[code] ?? describeCode(code))
+  const reason = code === undefined ? describeName(error) : (REASONS[code] ?? describeCode(code))
   const text = reason?.text ?? 'the call could not be made'
   return new FunctionError({
     code: reason?.timeout ? 'FUNCTION_TIMEOUT' : 'FUNCTION_FAILED',
@@ -53,6 +53,11 @@ export function toFunctionError(client: string, purpose: string | undefined, err
     retryable: reason?.retryable ?? false,
     cause: error,
   })
+}
+
+// undici's parser errors carry a code only for some faults.
+function describeName(error: unknown): Reason | undefined {
+  return error instanceof Error && error.name === 'HTTPParserError' ? { text: 'the answer is not HTTP' } : undefined
 }
 
 function describeCode(code: string): Reason | undefined {
