@@ -127,7 +127,10 @@ function refuseBrokenRequests(http: HttpServer): void {
     response.writeHead(417, { 'Content-Type': JSON_TYPE, Connection: 'close' }).end(JSON.stringify(body))
   })
   // CONNECT asks for a tunnel; there is none.
-  http.on('connect', (_request, socket) => { socket.end(rawAnswer(405, 'Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n')) })
+  http.on('connect', (_request, socket) => {
+    guard(socket)
+    socket.end(rawAnswer(405, 'Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n'))
+  })
 }
 
 // Node keeps the answer under way at the socket; a second one in its midst would only confuse.
@@ -148,11 +151,17 @@ function rawAnswer(status: 400 | 405 | 408 | 431, headers = ''): string {
   return `HTTP/1.1 ${String(status)} ${reason}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${String(Buffer.byteLength(body))}\r\n${headers}Connection: close\r\n\r\n${body}`
 }
 
+// Node lets go of a connection that it hands over: without a listener its errors would end the process.
+function guard(socket: Duplex): void {
+  socket.on('error', () => { socket.destroy() })
+}
+
 function handOverUpgrades(http: HttpServer, { settings }: ServerContext, mounts: readonly Mount[]): void {
   const takers = mounts.filter((mount) => mount.upgrade !== undefined)
   // Without a listener Node answers such requests as if they asked for nothing special.
   if (takers.length === 0) return
   http.on('upgrade', (request, socket, head) => {
+    guard(socket)
     const path = (request.url ?? '').split('?', 1)[0] ?? ''
     const taker = takers.find((mount) => {
       const prefix = settings.rootPath + (mount.path === '/' ? '' : mount.path)
@@ -162,7 +171,6 @@ function handOverUpgrades(http: HttpServer, { settings }: ServerContext, mounts:
       socket.end(rawAnswer(400))
       return
     }
-    socket.on('error', () => { socket.destroy() })
     taker.upgrade(request, socket, head)
   })
 }

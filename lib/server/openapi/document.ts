@@ -102,7 +102,7 @@ function createOperation(id: string, tags: Json, input: JsonObject, instance: Js
     parameters: [
       { name: 'businessKey', in: 'query', required: false, schema: { type: 'string', maxLength: 255 }, description: 'A name of your own for the instance' },
       header('Idempotency-Key', 'A second request with the same key gives the first instance'),
-      header('Prefer', 'respond-async, or wait=<seconds> (RFC 7240)'),
+      header('Prefer', 'respond-async, or wait=SECONDS (RFC 7240)'),
     ],
     requestBody: body(input, false),
     responses: {
