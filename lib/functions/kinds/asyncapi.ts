@@ -7,9 +7,10 @@ import { readAsyncApiOperation, type AsyncApiOperation } from '../asyncapi-docum
 import { andThen, describeFunction, type FunctionSource } from '../compile-options.ts'
 import { bundleDocument } from '../documents/bundle.ts'
 import { locateDocument } from '../documents/locate.ts'
-import type { FunctionCall, FunctionResult, Invoker } from '../invoker.ts'
+import type { CallContext, FunctionCall, FunctionResult, Invoker } from '../invoker.ts'
 import { toText } from '../openapi/encode.ts'
 import { callRemote } from '../remote/call.ts'
+import { addRuntimeHeaders, type RuntimeHeaderOptions } from '../remote/runtime-headers.ts'
 import { parseRoot } from '../remote/root.ts'
 import { documentKey, documentScope, splitOperation, type RemoteParts } from './parts.ts'
 import { timeoutOf } from './rest-call.ts'
@@ -38,7 +39,7 @@ export async function compileAsyncapi(source: FunctionSource, parts: RemoteParts
   if (!isChannel && address !== undefined && /^https?:/i.test(address) && operation.action === 'publish') {
     return compileHttp(operation, { address, key }, { source, parts })
   }
-  return operation.action === 'publish' ? compileProduced(operation, source) : compileConsumed(operation, source)
+  return operation.action === 'publish' ? compileProduced(operation, source, parts) : compileConsumed(operation, source)
 }
 
 interface Compilation {
@@ -108,7 +109,7 @@ async function nextMessage(connection: NatsConnection, wanted: { readonly operat
   throw new FunctionError({ code: 'FUNCTION_FAILED', message: `Function ${wanted.callee} stopped waiting for a message` })
 }
 
-function compileProduced(operation: AsyncApiOperation, source: FunctionSource): Invoker {
+function compileProduced(operation: AsyncApiOperation, source: FunctionSource, parts: RemoteParts): Invoker {
   const { publish, clock } = source.options
   return {
     event: { kind: 'produced', type: operation.channel },
@@ -129,15 +130,18 @@ function compileProduced(operation: AsyncApiOperation, source: FunctionSource): 
         time: new Date(clock.now()).toISOString(),
         datacontenttype: operation.contentType,
         data: call.arguments ?? call.data,
-        wfprocid: context.workflowId,
-        wfprocinstanceid: context.instanceId,
-        wfprocversion: context.workflowVersion,
-        wfproctype: 'SW',
-        wfprocist: 'Active',
+        ...instanceAttributes(context, parts.remote),
       }
       return andThen(publish(event), (): FunctionResult => ({ output: null }))
     },
   }
+}
+
+/** Extensions that tell which instance produced an event: those that remote calls carry as headers. */
+function instanceAttributes(context: CallContext, options: RuntimeHeaderOptions): Record<string, string> {
+  const attributes: Record<string, string> = {}
+  addRuntimeHeaders(attributes, context, options)
+  return attributes
 }
 
 function compileConsumed(operation: AsyncApiOperation, source: FunctionSource): Invoker {

@@ -15,6 +15,8 @@ import { credentialsOf } from './static-credentials.ts'
 
 /** A call of a Knative service, as the operation writes it. */
 interface KnativeOperation {
+  /** The service as written. */
+  readonly resource: string
   /** `<namespace>/<name>` or `<name>`, or an address. */
   readonly service: string
   readonly path: string
@@ -36,7 +38,7 @@ const RESOURCE = /^services\.v1\.serving\.knative\.dev\//
  */
 export function compileKnative(operation: string, source: FunctionSource, parts: RemoteParts): Invoker {
   const target = parseOperation(operation, source)
-  const root = rootOf(target.service, source)
+  const root = rootOf(target, source)
   const callee = source.definition.name
   const authorization = credentialsOf(source, parts)
   const failOnStatus = failsOnStatus(source.definition.metadata)
@@ -103,7 +105,8 @@ function eventContent(rest: Json | undefined, context: CallContext, callee: stri
 
 function parseOperation(operation: string, source: FunctionSource): KnativeOperation {
   const at = operation.indexOf('?')
-  const service = (at < 0 ? operation : operation.slice(0, at)).trim().replace(RESOURCE, '').replace(/\/+$/, '')
+  const resource = (at < 0 ? operation : operation.slice(0, at)).trim().replace(/\/+$/, '')
+  const service = resource.replace(RESOURCE, '')
   const query = new URLSearchParams(at < 0 ? '' : operation.slice(at + 1))
   const asCloudEvent = query.get('asCloudEvent') === 'true'
   const method = (query.get('method') ?? 'POST').toUpperCase()
@@ -112,22 +115,22 @@ function parseOperation(operation: string, source: FunctionSource): KnativeOpera
   if (service === '' || unknown.length > 0 || (method !== 'GET' && method !== 'POST') || (asCloudEvent && method === 'GET')) {
     throw malformed(source, '"knative:<namespace>/<service>?path=/<path>", with method=GET or POST, or asCloudEvent=true')
   }
-  return { service, path: encodeURI(path.startsWith('/') ? path : `/${path}`), method, asCloudEvent }
+  return { resource, service, path: encodeURI(path.startsWith('/') ? path : `/${path}`), method, asCloudEvent }
 }
 
-function rootOf(service: string, source: FunctionSource): Root {
-  const address = addressOf(service, source)
+function rootOf(operation: KnativeOperation, source: FunctionSource): Root {
+  const address = addressOf(operation, source)
   const root = parseRoot(address)
   if (typeof root !== 'string') return root
   throw new DefinitionError({ code: 'DEFINITION_INVALID', message: `The address of the Knative service of ${describeFunction(source)} ${root}` })
 }
 
-/** Settings by the longest name first, then the address that Knative gives a service inside its cluster. */
-function addressOf(service: string, source: FunctionSource): string {
+/** Settings by namespace and name, by name, by the name as written; then the address that Knative gives a service inside its cluster. */
+function addressOf({ resource, service }: KnativeOperation, source: FunctionSource): string {
   if (/^https?:/i.test(service)) return service
   const { settings } = source.options
   const name = service.slice(service.lastIndexOf('/') + 1)
-  const keys = [...new Set([service, name])].map((each) => settingKey('sonatina.knative.services', each, 'url'))
+  const keys = [...new Set([service, name, resource])].map((each) => settingKey('sonatina.knative.services', each, 'url'))
   const configured = keys.map((key) => settings.text(key)).find((value) => value !== undefined)
   if (configured !== undefined) return configured
   const namespace = service.includes('/') ? service.slice(0, service.lastIndexOf('/')) : settings.text('sonatina.knative.namespace')

@@ -9,9 +9,10 @@ import type { CallContext, FunctionCall, FunctionResult, Invoker } from '../invo
 import { argumentError } from '../openapi/arguments.ts'
 import { findOperation } from '../openapi/find-operation.ts'
 import type { OperationModel } from '../openapi/model.ts'
-import { toOperationModel } from '../openapi/operation.ts'
+import { toOperationModel, type QueryStyle } from '../openapi/operation.ts'
 import { compileRequestBuilder, type BuiltRequest, type RequestBuilder } from '../openapi/request.ts'
 import { compileArgumentValidation } from '../openapi/validate.ts'
+import { compileCoercion, type Coercion } from '../openapi/response-schema.ts'
 import { callRemote } from '../remote/call.ts'
 import { parseRoot, staysBelow, type Root } from '../remote/root.ts'
 import { documentKey, documentScope, splitOperation, type RemoteParts } from './parts.ts'
@@ -35,9 +36,10 @@ export async function compileRest(source: FunctionSource, parts: RemoteParts): P
   const { definition, scope, options } = source
   const { document, name } = splitOperation(source, '"<OpenAPI document>#<operationId>"')
   const { located, resolved } = await parts.library.load(document, documentScope(source))
-  const operation = toOperationModel(resolved, findOperation(resolved, name))
-  for (const warning of operation.warnings) options.log.warn({ workflowId: scope.workflowId, function: definition.name }, warning)
   const key = documentKey(source, parts, located, resolved.document)
+  const queryStyle = options.settings.text(settingKey('sonatina.rest-client', key, 'query-param-style')) as QueryStyle | undefined
+  const operation = toOperationModel(resolved, findOperation(resolved, name), queryStyle)
+  for (const warning of operation.warnings) options.log.warn({ workflowId: scope.workflowId, function: definition.name }, warning)
   const builder = createBuilder(source, operation, resolved.document)
   const plan: Plan = {
     source,
@@ -47,6 +49,7 @@ export async function compileRest(source: FunctionSource, parts: RemoteParts): P
     key,
     accept: [...new Set(['application/json', ...operation.responseTypes])].join(', '),
     failOnStatus: failsOnStatus(definition.metadata),
+    coerce: scope.profile === 'sonataflow' ? compileCoercion(operation.responseSchema) : undefined,
     services: new Map(),
   }
   const { configKey } = definition.metadata
@@ -74,6 +77,7 @@ interface Plan {
   readonly key: string
   readonly accept: string
   readonly failOnStatus: boolean
+  readonly coerce: Coercion | undefined
   /** By key; bounded, since `configKey` comes from data. */
   readonly services: Map<string, Service>
 }
@@ -138,7 +142,7 @@ function invoke(plan: Plan, service: Service, call: FunctionCall): Promise<Funct
   if (operation.path.includes('{') && !staysBelow(root, root.basePath + request.path)) {
     throw argumentError(operation, 'a path parameter changes the address of the call')
   }
-  return callRemote({
+  const answer = callRemote({
     client: service.client,
     method: operation.method,
     root,
@@ -153,6 +157,8 @@ function invoke(plan: Plan, service: Service, call: FunctionCall): Promise<Funct
     details: { operationId: operation.operationId },
     failOnStatus: plan.failOnStatus,
   }, parts.remote)
+  const { coerce } = plan
+  return coerce === undefined ? answer : answer.then((result) => ({ ...result, output: coerce(result.output ?? null) }))
 }
 
 /** `Content-Type` is sent on GET too (openapi-functions.md §4). */

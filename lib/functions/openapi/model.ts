@@ -24,6 +24,8 @@ export type Serialisation =
     readonly style: 'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject'
     readonly explode: boolean
     readonly allowReserved: boolean
+    /** Whether items of a list are named `name[]` (`query-param-style=ARRAY_PAIRS`). */
+    readonly brackets?: boolean
   }
   /** OpenAPI 3.x `content` with one media type. */
   | { readonly kind: 'content'; readonly mediaType: string }
@@ -66,6 +68,8 @@ export interface OperationModel {
   readonly body?: BodyModel
   /** Media types of the 2xx answers, in document order. */
   readonly responseTypes: readonly string[]
+  /** Schema of the first 2xx answer that is JSON. */
+  readonly responseSchema?: JsonObject
   /** First `servers` entry, variables replaced; may be relative; absent when the document names none. */
   readonly server?: string
   /** Alternatives, one of which must be complete; empty: none is needed. */

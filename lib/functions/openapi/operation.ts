@@ -25,21 +25,35 @@ export interface ResolvedDocument {
   readonly document: JsonObject
 }
 
+const SUCCESSFUL = /^2(?:\d\d|XX)$/i
 const PLACES: Readonly<Record<string, ParameterPlace>> = { path: 'path', query: 'query', header: 'header', cookie: 'cookie', formData: 'form' }
 const SERIALISED_STYLES = ['simple', 'label', 'matrix', 'form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const
+
+/** `query-param-style`: how lists are written in a query where the document does not say. */
+export type QueryStyle = 'MULTI_PAIRS' | 'COMMA_SEPARATED' | 'ARRAY_PAIRS'
+
+/** What decides about the reading of one parameter. */
+interface Reading {
+  readonly place: ParameterPlace
+  readonly version: 2 | 3
+  readonly queryStyle: QueryStyle
+}
+
+/** Keywords by which a document says how a list is written. */
+const STATEMENTS = ['style', 'explode', 'collectionFormat'] as const
 
 /**
  * Gives what a document says about an operation in one shape for Swagger 2.0 and OpenAPI 3.x (openapi-functions.md §2).
  *
  * @throws {@link DefinitionError} `DEFINITION_UNSUPPORTED` when the operation cannot be called: no media type that can be written
  */
-export function toOperationModel(source: ResolvedDocument, found: FoundOperation): OperationModel {
+export function toOperationModel(source: ResolvedDocument, found: FoundOperation, queryStyle: QueryStyle = 'MULTI_PAIRS'): OperationModel {
   const { version, document } = source
   const warnings: string[] = []
   const parameters = mergeParameters(found)
   const models = parameters.flatMap((parameter) => {
     const place = PLACES[text(parameter['in']) ?? '']
-    return place === undefined ? [] : [toParameter(parameter, place, version)]
+    return place === undefined ? [] : [toParameter(parameter, { place, version, queryStyle })]
   })
   warnAboutNames(models, warnings)
   const method = found.method.toUpperCase()
@@ -53,6 +67,7 @@ export function toOperationModel(source: ResolvedDocument, found: FoundOperation
     throw new DefinitionError({ code: 'DEFINITION_UNSUPPORTED', message: `${where} has a "#" in its path "${found.path}", which no request can carry` })
   }
   const server = serverOf(source, found)
+  const responseSchema = schemaOfAnswer(found.operation, version)
   return {
     operationId: found.operationId,
     document: source.name,
@@ -62,6 +77,7 @@ export function toOperationModel(source: ResolvedDocument, found: FoundOperation
     parameters: models,
     ...(body !== undefined && { body }),
     responseTypes: responseTypes(found.operation, document, version),
+    ...(responseSchema !== undefined && { responseSchema }),
     ...(server !== undefined && { server }),
     security: securityOf(found.operation['security'] ?? document['security']),
     schemes: objects(version === 2 ? document['securityDefinitions'] : object(document['components'])['securitySchemes']),
@@ -81,7 +97,8 @@ function mergeParameters({ operation, pathItem }: FoundOperation): JsonObject[] 
   return [...merged.values()]
 }
 
-function toParameter(parameter: JsonObject, place: ParameterPlace, version: 2 | 3): ParameterModel {
+function toParameter(parameter: JsonObject, reading: Reading): ParameterModel {
+  const { place, version } = reading
   const content = version === 3 && isJsonObject(parameter['content']) ? parameter['content'] : undefined
   const [mediaType] = content === undefined ? [] : Object.keys(content)
   const declared = version === 2 ? parameter : mediaType === undefined ? parameter['schema'] : object(content?.[mediaType])['schema']
@@ -95,11 +112,13 @@ function toParameter(parameter: JsonObject, place: ParameterPlace, version: 2 | 
     ...(byDefault !== undefined && { default: byDefault }),
     schema,
     allowEmptyValue: parameter['allowEmptyValue'] === true,
-    serialisation: mediaType === undefined ? toSerialisation(parameter, place, version) : { kind: 'content', mediaType },
+    serialisation: mediaType === undefined ? toSerialisation(parameter, reading) : { kind: 'content', mediaType },
   }
 }
 
-function toSerialisation(parameter: JsonObject, place: ParameterPlace, version: 2 | 3): Serialisation {
+function toSerialisation(parameter: JsonObject, { place, version, queryStyle }: Reading): Serialisation {
+  const configured = place === 'query' && queryStyle !== 'MULTI_PAIRS' && STATEMENTS.every((keyword) => parameter[keyword] === undefined)
+  if (configured) return { kind: 'style', style: 'form', explode: queryStyle === 'ARRAY_PAIRS', allowReserved: false, brackets: queryStyle === 'ARRAY_PAIRS' }
   if (version === 2) {
     const format = (['csv', 'ssv', 'tsv', 'pipes', 'multi'] as const).find((known) => known === parameter['collectionFormat'])
     return { kind: 'collection', format: format ?? 'csv' }
@@ -131,8 +150,21 @@ function responseTypes(operation: JsonObject, document: JsonObject, version: 2 |
     return isJsonArray(produces) ? produces.filter((item): item is string => typeof item === 'string') : []
   }
   const responses = object(operation['responses'])
-  const successful = Object.keys(responses).filter((code) => /^2(\d\d|XX)$/i.test(code))
+  const successful = Object.keys(responses).filter((code) => SUCCESSFUL.test(code))
   return [...new Set(successful.flatMap((code) => Object.keys(object(object(responses[code])['content']))))]
+}
+
+function schemaOfAnswer(operation: JsonObject, version: 2 | 3): JsonObject | undefined {
+  const responses = object(operation['responses'])
+  for (const code of Object.keys(responses)) {
+    if (!SUCCESSFUL.test(code)) continue
+    const response = object(responses[code])
+    const content = object(response['content'])
+    const mediaType = Object.keys(content).find((candidate) => candidate.includes('json') || candidate.includes('*'))
+    const schema = version === 2 ? response['schema'] : object(mediaType === undefined ? undefined : content[mediaType])['schema']
+    if (isJsonObject(schema)) return schema
+  }
+  return undefined
 }
 
 function securityOf(declared: Json | undefined): SecurityRequirement[] {

@@ -108,13 +108,14 @@ function compileCollection(name: string, format: Extract<Serialisation, { kind: 
   }
 }
 
-function compileQueryStyle(name: string, { style, explode, allowReserved }: Style): PairWriter {
+function compileQueryStyle(name: string, { style, explode, allowReserved, brackets = false }: Style): PairWriter {
   const encode = allowReserved ? encodeAllowingReserved : encodeUnreserved
   const key = `${encode(name)}=`
+  const itemKey = brackets ? `${encode(`${name}[]`)}=` : key
   const separator = STYLE_SEPARATORS[style]
   const writeArray = (items: readonly Json[], written: string): string => {
     if (items.length === 0) return written
-    if (explode) return items.reduce((text: string, item) => append(text, key + encode(toText(item))), written)
+    if (explode) return items.reduce((text: string, item) => append(text, itemKey + encode(toText(item))), written)
     return append(written, key + items.map((item) => encode(toText(item))).join(separator))
   }
   const writeObject = (object: JsonObject, written: string): string => {
