@@ -25,7 +25,7 @@ export type DataValidator = (data: Json) => readonly Violation[]
 // The only draft that Ajv knows and does not bring along compiled in.
 const DRAFT_06 = createRequire(import.meta.url)('ajv/dist/refs/json-schema-draft-06.json') as AnySchemaObject
 
-const SETTINGS: Options = { allErrors: true, strict: false, validateFormats: true, logger: false, addUsedSchema: false }
+const SETTINGS: Options = { allErrors: true, strict: false, validateFormats: true, logger: false }
 
 /** Makers of the validator of each draft; one instance each, made when it is first needed: making one takes milliseconds. */
 const DRAFTS: Readonly<Record<string, () => AjvCore.default>> = {
@@ -64,7 +64,7 @@ function compile(schema: DataSchema['schema'], uri: string | undefined): Validat
     const reason = error instanceof Error ? error.message : String(error)
     throw new DefinitionError({ code: 'DEFINITION_INVALID', message: `${name} is no valid JSON Schema: ${reason}`, cause: error })
   } finally {
-    // The compiled function is all that is kept: two definitions may bring schemas with one `$id`.
+    // The compiled function is all that is kept.
     if (typeof schema === 'object') ajv.removeSchema(schema)
   }
 }
@@ -72,7 +72,9 @@ function compile(schema: DataSchema['schema'], uri: string | undefined): Validat
 function instanceFor(schema: DataSchema['schema'], name: string): AjvCore.default {
   const declared = isJsonObject(schema) && typeof schema['$schema'] === 'string' ? schema['$schema'] : undefined
   const draft = declared === undefined ? '07' : /^https?:\/\/json-schema\.org\/(?:draft-|draft\/)([\d-]+)\/schema#?$/.exec(declared)?.[1] ?? ''
-  const known = instances.get(draft)
+  // Names stay known to an instance; two definitions may bring schemas with one `$id`.
+  const isNamed = /"(\$id|id)":"/.test(JSON.stringify(schema))
+  const known = isNamed ? undefined : instances.get(draft)
   if (known !== undefined) return known
   const create = DRAFTS[draft]
   if (create === undefined) {
@@ -83,7 +85,7 @@ function instanceFor(schema: DataSchema['schema'], name: string): AjvCore.defaul
   }
   const ajv = create()
   addFormats(ajv)
-  instances.set(draft, ajv)
+  if (!isNamed) instances.set(draft, ajv)
   return ajv
 }
 

@@ -21,12 +21,14 @@ export function readDuration(value: unknown, constants: JsonObject): Duration | 
     const constant = atPointer(constants, toPointer(path.split('.')))
     return typeof constant === 'string' && !constant.includes('$CONST') ? readDuration(constant, {}) : undefined
   }
-  const simple = SIMPLE.exec(text)
-  if (simple?.[1] !== undefined && simple[2] !== undefined) {
-    const milliseconds = Math.round(Number(simple[1]) * (UNITS[simple[2].toLowerCase()] ?? 1))
-    return { milliseconds, warning: `"${text}" is not ISO 8601; write "${toIso(milliseconds)}"` }
-  }
-  return parseDuration(text)
+  return readSimple(text) ?? parseDuration(text)
+}
+
+function readSimple(text: string): Duration | undefined {
+  const [, amount, unit] = SIMPLE.exec(text) ?? []
+  if (amount === undefined || unit === undefined) return undefined
+  const milliseconds = Math.round(Number(amount) * (UNITS[unit.toLowerCase()] ?? 1))
+  return { milliseconds, warning: `"${text}" is not ISO 8601; write "${toIso(milliseconds)}"` }
 }
 
 function toIso(milliseconds: number): string {

@@ -16,6 +16,8 @@ interface Frame {
   index: number
 }
 
+const OPENING = new Set(['{', '['])
+const CLOSING = new Set(['}', ']'])
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 
 /**
@@ -29,22 +31,22 @@ export function findJsonPositions(text: string): JsonPositions {
   const stack: Frame[] = []
   for (const { 0: token, index } of text.matchAll(TOKEN)) {
     const frame = stack.at(-1)
-    if (token === ',') {
-      if (frame !== undefined) nextMember(frame)
-    } else if (token === '}' || token === ']') {
+    if (token === ',' && frame !== undefined) {
+      nextMember(frame)
+    } else if (CLOSING.has(token)) {
       stack.pop()
     } else if (frame?.kind === 'object' && frame.key === undefined) {
       if (!takeKey(frame, JSON.parse(token) as string)) duplicates.push(pointerOf(frame))
     } else if (token !== ':') {
       const pointer = frame === undefined ? '' : pointerOf(frame)
       offsets.set(pointer, index)
-      if (token === '{' || token === '[') stack.push(createFrame(token, pointer))
+      if (OPENING.has(token)) stack.push(createFrame(token, pointer))
     }
   }
   return { offsets, duplicates }
 }
 
-function createFrame(token: '{' | '[', pointer: string): Frame {
+function createFrame(token: string, pointer: string): Frame {
   return { kind: token === '{' ? 'object' : 'array', pointer, keys: new Set(), key: undefined, index: 0 }
 }
 

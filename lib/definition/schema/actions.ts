@@ -2,7 +2,7 @@ import { ANY_TEXT, DURATION, ref, TEXT, type Builder, type Schema } from './buil
 
 /** Schemas of actions, their references and filters (G12, G15). */
 export function actionSchemas(build: Builder): Readonly<Record<string, Schema>> {
-  const { object, textOr, list, flag, tolerate } = build
+  const { object, textOr, list, tolerate } = build
   const invoke = { enum: ['sync', 'async'] }
   return {
     action: object({
@@ -45,12 +45,18 @@ export function actionSchemas(build: Builder): Readonly<Record<string, Schema>> 
     }, ['workflowId'], { open: true })),
     // The official schema rejects before and after together, which its text allows (S110).
     sleep: object({ before: DURATION, after: DURATION }, [], { open: true }),
-    actionDataFilter: object({ fromStateData: ANY_TEXT, useResults: flag, results: ANY_TEXT, toStateData: ANY_TEXT }, []),
-    eventDataFilter: object({ useData: flag, data: ANY_TEXT, toStateData: ANY_TEXT }, []),
-    stateDataFilter: object({ input: ANY_TEXT, output: ANY_TEXT }, []),
+    ...filterSchemas(build),
     contextAttributes: {
       ...tolerate('context-attributes-form', { type: 'object' }, { type: ['object', 'array'], items: { type: 'object' } }),
       additionalProperties: tolerate('attribute-value', ANY_TEXT, { type: ['string', 'number', 'boolean'] }),
     },
+  }
+}
+
+function filterSchemas({ object, flag }: Builder): Readonly<Record<string, Schema>> {
+  return {
+    actionDataFilter: object({ fromStateData: ANY_TEXT, useResults: flag, results: ANY_TEXT, toStateData: ANY_TEXT }, []),
+    eventDataFilter: object({ useData: flag, data: ANY_TEXT, toStateData: ANY_TEXT }, []),
+    stateDataFilter: object({ input: ANY_TEXT, output: ANY_TEXT }, []),
   }
 }

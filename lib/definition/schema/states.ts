@@ -8,23 +8,8 @@ export const STATE_TYPES = [
 
 /** Schemas of the eight state types and their parts (G3–G11). */
 export function stateSchemas(build: Builder): Readonly<Record<string, Schema>> {
-  const { object, list, flag, tolerate } = build
-  const mode = { enum: ['sequential', 'parallel'] }
-  const actions = list(ref('action'))
-  const common = {
-    id: TEXT,
-    name: TEXT,
-    type: {},
-    stateDataFilter: ref('stateDataFilter'),
-    timeouts: ref('stateTimeouts'),
-    onErrors: list(ref('onError')),
-    compensatedBy: TEXT,
-    usedForCompensation: flag,
-    metadata: ref('metadata'),
-  }
+  const { onErrors, ...common } = commonProperties(build)
   const going = { ...common, transition: ref('transition'), end: ref('end') }
-  const { onErrors, ...withoutErrors } = going
-  const { usedForCompensation: _never, ...event } = going
   return {
     state: {
       type: 'object',
@@ -35,38 +20,56 @@ export function stateSchemas(build: Builder): Readonly<Record<string, Schema>> {
         then: ref(`${type}State`),
       })),
     },
-    operationState: object({ ...going, actionMode: mode, actions }, ['actions'], { absent: { actions: 'missing-actions' } }),
-    switchState: object({
-      ...common,
-      dataConditions: list(ref('dataCondition')),
-      eventConditions: list(ref('eventCondition')),
-      defaultCondition: object({ transition: ref('transition'), end: ref('end') }, []),
-    }, ['defaultCondition'], {
-      absent: { defaultCondition: 'missing-default-condition' },
-      extra: { eventTimeout: { tolerance: 'state-event-timeout', schema: DURATION } },
+    switchState: switchSchema(build, { ...common, onErrors: onErrors ?? {} }),
+    injectState: build.object({ ...going, data: build.tolerate('inject-data', { type: 'object' }, {}) }, ['data'], {
+      // Every state has it in the text, this one not in the official schema (S073).
+      extra: { onErrors: { tolerance: 'inject-on-errors', schema: onErrors ?? {} } },
     }),
-    injectState: object({
-      ...withoutErrors,
-      data: tolerate('inject-data', { type: 'object' }, {}),
-    }, ['data'], { extra: { onErrors: { tolerance: 'inject-on-errors', schema: onErrors } } }),
+    ...actingSchemas(build, { ...going, onErrors: onErrors ?? {} }),
+    ...partSchemas(build),
+  }
+}
+
+type Properties = Readonly<Record<string, Schema>>
+
+const MODE: Schema = { enum: ['sequential', 'parallel'] }
+const OLD_EVENT_TIMEOUT = { eventTimeout: { tolerance: 'state-event-timeout', schema: DURATION } }
+
+function commonProperties({ list, flag }: Builder): Properties {
+  return {
+    id: TEXT,
+    name: TEXT,
+    type: {},
+    stateDataFilter: ref('stateDataFilter'),
+    timeouts: ref('stateTimeouts'),
+    onErrors: list(ref('onError')),
+    compensatedBy: TEXT,
+    usedForCompensation: flag,
+    metadata: ref('metadata'),
+  }
+}
+
+function switchSchema({ object, list }: Builder, common: Properties): Schema {
+  return object({
+    ...common,
+    dataConditions: list(ref('dataCondition')),
+    eventConditions: list(ref('eventCondition')),
+    defaultCondition: object({ transition: ref('transition'), end: ref('end') }, []),
+  }, ['defaultCondition'], { absent: { defaultCondition: 'missing-default-condition' }, extra: OLD_EVENT_TIMEOUT })
+}
+
+function actingSchemas({ object, list, flag }: Builder, going: Properties): Properties {
+  const actions = list(ref('action'))
+  const { usedForCompensation: _never, ...event } = going
+  return {
+    operationState: object({ ...going, actionMode: MODE, actions }, ['actions'], { absent: { actions: 'missing-actions' } }),
     parallelState: object({
       ...going,
       branches: list(ref('branch')),
       completionType: { enum: ['allOf', 'atLeast'] },
       numCompleted: NUMBER_OR_EXPRESSION,
     }, ['branches']),
-    branch: object({ name: TEXT, timeouts: ref('stateTimeouts'), actions }, ['name', 'actions'], {
-      absent: { name: 'missing-branch-name', actions: 'missing-actions' },
-    }),
-    eventState: object({ ...event, exclusive: flag, onEvents: list(ref('onEvents')) }, ['onEvents'], {
-      extra: { eventTimeout: { tolerance: 'state-event-timeout', schema: DURATION } },
-    }),
-    onEvents: object({
-      eventRefs: { type: 'array', items: { type: 'string' }, minItems: 1, uniqueItems: true },
-      actionMode: mode,
-      actions,
-      eventDataFilter: ref('eventDataFilter'),
-    }, ['eventRefs']),
+    eventState: object({ ...event, exclusive: flag, onEvents: list(ref('onEvents')) }, ['onEvents'], { extra: OLD_EVENT_TIMEOUT }),
     sleepState: object({ ...going, duration: DURATION }, ['duration']),
     foreachState: object({
       ...going,
@@ -74,7 +77,7 @@ export function stateSchemas(build: Builder): Readonly<Record<string, Schema>> {
       outputCollection: TEXT,
       iterationParam: TEXT,
       batchSize: NUMBER_OR_EXPRESSION,
-      mode,
+      mode: MODE,
       actions,
     }, ['inputCollection', 'actions']),
     callbackState: object({
@@ -82,12 +85,27 @@ export function stateSchemas(build: Builder): Readonly<Record<string, Schema>> {
       action: ref('action'),
       eventRef: TEXT,
       eventDataFilter: ref('eventDataFilter'),
-    }, ['action', 'eventRef'], { extra: { eventTimeout: { tolerance: 'state-event-timeout', schema: DURATION } } }),
+    }, ['action', 'eventRef'], { extra: OLD_EVENT_TIMEOUT }),
+  }
+}
+
+function partSchemas({ object, list }: Builder): Properties {
+  const actions = list(ref('action'))
+  return {
+    branch: object({ name: TEXT, timeouts: ref('stateTimeouts'), actions }, ['name', 'actions'], {
+      absent: { name: 'missing-branch-name', actions: 'missing-actions' },
+    }),
+    onEvents: object({
+      eventRefs: { type: 'array', items: { type: 'string' }, minItems: 1, uniqueItems: true },
+      actionMode: MODE,
+      actions,
+      eventDataFilter: ref('eventDataFilter'),
+    }, ['eventRefs']),
     dataCondition: object({ ...condition(), condition: ANY_TEXT }, ['condition']),
     eventCondition: object({ ...condition(), eventRef: TEXT, eventDataFilter: ref('eventDataFilter') }, ['eventRef']),
   }
 }
 
-function condition(): Readonly<Record<string, Schema>> {
+function condition(): Properties {
   return { name: ANY_TEXT, transition: ref('transition'), end: ref('end'), metadata: ref('metadata') }
 }

@@ -27,8 +27,10 @@ function checkWritten({ document, definition, report }: SemanticScope, state: St
   if (isJsonObject(timeouts) && timeouts['workflowExecTimeout'] !== undefined) {
     report(`${pointer}/timeouts/workflowExecTimeout`, 'a workflow timeout stands in a state', 'move it to the top-level timeouts (S231)')
   }
-  if (state.type !== 'switch') return
-  const { dataConditions, eventConditions } = written
+  if (state.type === 'switch') checkConditions(written, pointer, report)
+}
+
+function checkConditions({ dataConditions, eventConditions }: JsonObject, pointer: string, report: SemanticScope['report']): void {
   if (dataConditions !== undefined && eventConditions !== undefined) {
     report(pointer, 'dataConditions and eventConditions exclude each other', 'keep one of them, or split the state in two (S043)')
   }

@@ -32,7 +32,7 @@ const actions = fc.array(action, { maxLength: 3 }) as fc.Arbitrary<Json>
 const eventFilter = some({ data: expression, toStateData: expression, useData: flag })
 
 const producedEvents = fc.array(some({ data: fc.oneof<fc.Arbitrary<Json>[]>(data, expression), contextAttributes: fc.constant<Json>({ a: 'b' }) })
-  .map((parts): Json => ({ ...parts, eventRef: 'out' })), { maxLength: 2 }) as fc.Arbitrary<Json>
+  .map((parts): Json => ({ ...parts, eventRef: 'out' })), { maxLength: 2 })
 
 /** A way on: to a later state, or to an end. */
 function goingOn(next: string | undefined): fc.Arbitrary<Parts> {
@@ -52,8 +52,8 @@ const branches = fc.array(fc.tuple(some({ name, timeouts: some({ branchExecTimeo
 /** The part of a state that belongs to its type. */
 function typePart(next: string | undefined): fc.Arbitrary<Parts> {
   const on = goingOn(next)
-  const conditions = <Parts_ extends Parts>(part: fc.Arbitrary<Parts_>): fc.Arbitrary<Json> =>
-    fc.array(fc.tuple(part, on).map(([first, second]): Json => ({ ...first, ...second })), { minLength: 1, maxLength: 2 }) as fc.Arbitrary<Json>
+  const conditions = (part: fc.Arbitrary<Parts>): fc.Arbitrary<Json> =>
+    fc.array(fc.tuple(part, on).map(([first, second]): Json => ({ ...first, ...second })), { minLength: 1, maxLength: 2 })
   const withOn = (part: fc.Arbitrary<Parts>): fc.Arbitrary<Parts> => fc.tuple(part, on).map(([first, second]) => ({ ...first, ...second }))
   return fc.oneof(
     withOn(fc.tuple(actions, fc.constantFrom('sequential', 'parallel')).map(([list, actionMode]): Parts => ({ type: 'operation', actions: list, actionMode }))),

@@ -97,10 +97,14 @@ async function loadCase(testCase: Case, home: string, profile: LoadOptions['prof
   return { loaded, errors }
 }
 
+function parseYaml(text: string): Json {
+  return parse(text) as Json
+}
+
 function toInput(definition: Json, patch: readonly PatchOperation[] | undefined, home: string): Parameters<typeof loadDefinition>[0] {
   const path = typeof definition === 'string' ? join(home, definition) : undefined
   if (path !== undefined && patch === undefined) return path
-  const document = path === undefined ? definition : parse(readFileSync(path, 'utf8')) as Json
+  const document = path === undefined ? definition : parseYaml(readFileSync(path, 'utf8'))
   return { uri: path ?? join(home, 'inline.json'), document: patch === undefined ? document : applyPatch(document, patch) }
 }
 
