@@ -153,7 +153,7 @@ class DefinitionExpressions implements Expressions {
   ): Compiled<Result> {
     const source = this.#source(text, site, purpose)
     const compiled = this.#compile(source)
-    return toCompiled(compiled.program, adapt?.(compiled.program) ?? output, compiled.source)
+    return toCompiled(compiled.program, adapt?.(compiled.program) ?? output, compiled.source, this.sync)
   }
 
   /** A text inside arguments and data: an expression or a plain text. */
@@ -173,7 +173,7 @@ class DefinitionExpressions implements Expressions {
       return { constant: text }
     }
     if (decision === 'guess' && compiled.program.plainNumbers === true) return { constant: text }
-    const result = toCompiled(compiled.program, output, compiled.source)
+    const result = toCompiled(compiled.program, output, compiled.source, this.sync)
     return decision === 'guess' || tolerant ? { compiled: this.#withFallback(result, source, output) } : { compiled: result }
   }
 

@@ -1,5 +1,5 @@
 import type { Json } from '../common/index.ts'
-import type { Bindings, Compiled, MaybePromise } from './evaluator.ts'
+import type { Bindings, Compiled } from './evaluator.ts'
 import { ProgramFailure, type Program } from './language.ts'
 import { evaluationError, type Source } from './locate.ts'
 import { toText } from './jq/dump.ts'
@@ -53,22 +53,46 @@ function printable(output: Json): Json {
 }
 
 /** Joins a program and the place its outputs go to; failures name the source. */
-export function toCompiled<Result>(program: Program, target: Target<Result>, source: Source): Compiled<Result> {
-  const { evaluateOne } = program
+export function toCompiled<Result>(program: Program, target: Target<Result>, source: Source, sync: boolean): Compiled<Result> {
   const fail = (error: unknown): never => { throw evaluationError(error, source) }
   if (program.identity === true) return identityCompiled(target, fail)
-  const finish = <Output>(run: (input: Json, bindings: Bindings) => MaybePromise<Output>, convert: (output: Output) => Result): Compiled<Result> => ({
+  return sync ? syncCompiled(program, target, fail) : asyncCompiled(program, target, fail)
+}
+
+function syncCompiled<Result>(program: Program, target: Target<Result>, fail: (error: unknown) => never): Compiled<Result> {
+  const evaluateOne = program.evaluateOne as ((input: Json, bindings: Bindings) => Json | undefined) | undefined
+  if (evaluateOne === undefined) {
+    return {
+      evaluate(input, bindings) {
+        try {
+          return target.all(program.evaluateAll(input, bindings) as readonly Json[])
+        } catch (error) {
+          return fail(error)
+        }
+      },
+    }
+  }
+  return {
     evaluate(input, bindings) {
       try {
-        const output = run(input, bindings)
-        return output instanceof Promise ? output.then(convert).catch(fail) : convert(output)
+        return target.one(evaluateOne(input, bindings))
       } catch (error) {
         return fail(error)
       }
     },
-  })
-  if (evaluateOne) return finish(evaluateOne, (output) => target.one(output))
-  return finish((input, bindings) => program.evaluateAll(input, bindings), (outputs) => target.all(outputs))
+  }
+}
+
+function asyncCompiled<Result>(program: Program, target: Target<Result>, fail: (error: unknown) => never): Compiled<Result> {
+  return {
+    async evaluate(input, bindings) {
+      try {
+        return target.all(await program.evaluateAll(input, bindings))
+      } catch (error) {
+        return fail(error)
+      }
+    },
+  }
 }
 
 function identityCompiled<Result>(target: Target<Result>, fail: (error: unknown) => never): Compiled<Result> {

@@ -52,10 +52,11 @@ export class Run {
 
   /** Forgets everything of the evaluation that has ended. */
   clear(): void {
-    if (this.#globals.size > 0) this.#globals.clear()
+    this.bindings = NO_BINDINGS
+    if (this.#globals.size === 0 && this.#deadline === undefined) return
+    this.#globals.clear()
     this.secrets = undefined
     this.#deadline = undefined
-    this.bindings = NO_BINDINGS
   }
 
   /** Counts a turn of a loop or a call. */

@@ -2,8 +2,8 @@ import { setOwn, type Json } from '../../../common/index.ts'
 import { toText } from '../dump.ts'
 import { JqError } from '../failure.ts'
 import type { Env } from '../run.ts'
-import { deepFreeze } from '../value.ts'
-import { collect, constant, many, NONE, one, single, type Filter } from './filter.ts'
+import { deepFreeze, isArray } from '../value.ts'
+import { collect, constant, many, NONE, one, single, type Filter, type Items } from './filter.ts'
 
 type One = (value: Json, env: Env) => Json
 
@@ -11,13 +11,33 @@ type One = (value: Json, env: Env) => Json
 export function array(body: Filter | undefined): Filter {
   if (body === undefined) return constant(deepFreeze([]))
   if (body.constant !== undefined) return constant(deepFreeze([body.constant]))
-  const { get, usesInput } = body
+  const { get, items, usesInput } = body
+  if (items) return one(mapItems(items, body), { usesInput })
   if (get === undefined) return one((value, env) => collect(body, value, env), { usesInput })
   return one((value, env) => {
     const item = get(value, env)
     env.run.charge(1)
     return item === NONE ? [] : [item]
   }, { usesInput })
+}
+
+/** `[.a[] | f]`: a plain loop. */
+function mapItems({ container, get }: Items, body: Filter): One {
+  return (value, env) => {
+    const source = container(value, env)
+    if (!isArray(source)) return collect(body, value, env)
+    const { run } = env
+    run.spend(source.length)
+    run.charge(get === undefined ? source.length : 1)
+    if (get === undefined) return source.slice()
+    const outputs: Json[] = []
+    for (let index = 0; index < source.length; index += 1) {
+      const output = get(source[index] as Json, env)
+      if (output !== NONE) outputs.push(output)
+    }
+    run.charge(outputs.length)
+    return outputs
+  }
 }
 
 /** Several outputs in an array, each from a filter with exactly one: `[a, b, c]`. */
@@ -69,16 +89,19 @@ function fixedObject(names: readonly string[], getters: readonly One[]): One {
   const size = names.length
   const [name = '', second = ''] = names
   const [get, getSecond] = getters as [One, One]
+  // Assigning to a fresh object is five times as fast as a computed key in a literal.
   if (size === 1) return (value, env) => {
-    const member = get(value, env)
+    const result: Record<string, Json> = {}
+    result[name] = get(value, env)
     env.run.charge(1)
-    return { [name]: member }
+    return result
   }
   if (size === 2) return (value, env) => {
-    const first = get(value, env)
-    const other = getSecond(value, env)
+    const result: Record<string, Json> = {}
+    result[name] = get(value, env)
+    result[second] = getSecond(value, env)
     env.run.charge(2)
-    return { [name]: first, [second]: other }
+    return result
   }
   return (value, env) => {
     const result: Record<string, Json> = {}

@@ -1,8 +1,8 @@
 import type { Json } from '../../../common/index.ts'
 import { Break, JqError } from '../failure.ts'
 import { Env } from '../run.ts'
-import { isTruthy } from '../value.ts'
-import { many, NONE, one, optional, single, type Each, type EmitPath, type Filter, type FilterFacts, type Get, type Output, type Paths } from './filter.ts'
+import { isArray, isTruthy } from '../value.ts'
+import { many, NONE, one, optional, single, type Each, type EmitPath, type Filter, type FilterFacts, type Get, type Items, type Output, type Paths } from './filter.ts'
 
 type One = (value: Json, env: Env) => Json
 
@@ -50,11 +50,23 @@ function pipeFacts(left: Filter, right: Filter): FilterFacts {
   return {
     usesInput: left.usesInput && right.usesInput,
     paths: (path, value, env, emit) => left.paths(path, value, env, (at, output) => right.paths(at, output, env, emit)),
+    ...(left.items && right.get && { items: thenItems(left.items, right.get) }),
     ...(left.keys && right.keys && { keys: [...left.keys, ...right.keys] }),
     ...(update && after && { update: (value, env, change, context) =>
       update(value, env, (old, inner) => after(old, env, change, inner), context) }),
     ...(accumulate && afterAccumulate && { accumulate: (state, env, owned) =>
       afterAccumulate(accumulate(state, env, owned), env, owned) }),
+  }
+}
+
+function thenItems({ container, get }: Items, next: Get): Items {
+  if (get === undefined) return { container, get: next }
+  return {
+    container,
+    get: (value, env) => {
+      const output = get(value, env)
+      return output === NONE ? NONE : next(output, env)
+    },
   }
 }
 
@@ -166,6 +178,8 @@ function guard<Args extends unknown[]>(
 export interface Binder {
   /** Number of links that an environment grows by. */
   readonly size: number
+  /** True when it binds the value itself to one variable. */
+  readonly plain: boolean
   /** True when there is exactly one way to bind a value. */
   readonly single: boolean
   /** Binds one value. */
@@ -202,22 +216,33 @@ export function reduce(source: Filter, binder: Binder, init: Filter, update: Fil
 
 function folder(source: Filter, binder: Binder, update: Filter): (value: Json, env: Env, state: Json) => Json {
   const { get, accumulate } = update
+  // `.[] as $x`, the usual case, needs neither a consumer nor a pattern.
+  const plain = binder.plain && source.items?.get === undefined ? source.items?.container : undefined
   return (value, env, init) => {
     let state = init
     const owned = new Set<object>()
+    const { run } = env
     const turn = accumulate
       ? (inner: Env): boolean => {
-        env.run.tick()
         state = accumulate(state, inner, owned)
         return false
       }
       : (inner: Env): boolean => {
-        env.run.tick()
         state = lastOutput(update, get, state, inner)
         return false
       }
-    if (binder.single) source.each(value, env, (output) => turn(binder.bindOne(output, env)))
-    else source.each(value, env, (output) => binder.bind(output, env, turn))
+    const container = plain?.(value, env)
+    if (isArray(container)) {
+      for (const item of container) {
+        run.tick()
+        turn(new Env(item, env, run))
+      }
+    } else {
+      source.each(value, env, (output) => {
+        run.tick()
+        return binder.single ? turn(binder.bindOne(output, env)) : binder.bind(output, env, turn)
+      })
+    }
     return state
   }
 }

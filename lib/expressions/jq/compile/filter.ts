@@ -42,6 +42,13 @@ export type Update = (value: Json, env: Env, change: Change, context: unknown) =
  */
 export type Accumulate = (state: Json, env: Env, owned: Set<object>) => Json
 
+/** How a filter runs through the elements of one container: `.a[] | f`, where `f` gives at most one output. */
+export interface Items {
+  readonly container: (value: Json, env: Env) => Json
+  /** What is done with each element; absent when it is the output itself. */
+  readonly get?: Get
+}
+
 /** What is known of a compiled filter beside how to run it. */
 export interface FilterFacts {
   /** The output, when it is always the same. */
@@ -53,6 +60,7 @@ export interface FilterFacts {
   readonly paths?: Paths
   readonly update?: Update
   readonly accumulate?: Accumulate
+  readonly items?: Items
 }
 
 /** A compiled filter: closures for each way it may be run. Holds no state of a run. */
@@ -68,6 +76,7 @@ export class Filter {
   readonly usesInput: boolean
   readonly update: Update | undefined
   readonly accumulate: Accumulate | undefined
+  readonly items: Items | undefined
 
   constructor(count: 'one' | 'optional' | 'many', get: Get | undefined, each: Each, facts: FilterFacts) {
     this.count = count
@@ -79,6 +88,7 @@ export class Filter {
     this.usesInput = facts.usesInput ?? true
     this.update = facts.update
     this.accumulate = facts.accumulate
+    this.items = facts.items
   }
 }
 

@@ -15,7 +15,10 @@ export function arithmetic(operator: ArithmeticOperator, left: Filter, right: Fi
   const usesInput = left.usesInput || right.usesInput
   if (getLeft && getRight) {
     const appends = operator === '+' && left.keys?.length === 0 && !right.usesInput
-    const accumulate: Accumulate = (state, env, owned) => addOwned(state, getRight(state, env), env.run, owned)
+    const accumulate: Accumulate = (state, env, owned) => {
+      const value = getRight(state, env)
+      return typeof state === 'number' && typeof value === 'number' ? state + value : addOwned(state, value, env.run, owned)
+    }
     return one(arithmeticGet(operator, getLeft, getRight, offset), { usesInput, ...(appends && { accumulate }) })
   }
   const compute = ARITHMETIC[operator]
@@ -81,7 +84,7 @@ function comparisonGet(operator: ComparisonOperator, left: One, right: One, fixe
         const r = right(value, env)
         return !equals(left(value, env), r)
       }
-    default: return orderGet(operator, left, right)
+    default: return typeof fixed === 'number' && fixed === fixed ? orderGetFixed(operator, left, fixed) : orderGet(operator, left, right)
   }
 }
 
@@ -101,6 +104,28 @@ function orderGet(operator: '<' | '<=' | '>' | '>=', left: One, right: One): One
     default: return (value, env) => {
       const r = right(value, env)
       return compute(left(value, env), r)
+    }
+  }
+}
+
+function orderGetFixed(operator: '<' | '<=' | '>' | '>=', left: One, right: number): One {
+  const compute = COMPARISON[operator]
+  switch (operator) {
+    case '<': return (value, env) => {
+      const l = left(value, env)
+      return typeof l === 'number' && l === l ? l < right : compute(l, right)
+    }
+    case '<=': return (value, env) => {
+      const l = left(value, env)
+      return typeof l === 'number' && l === l ? l <= right : compute(l, right)
+    }
+    case '>': return (value, env) => {
+      const l = left(value, env)
+      return typeof l === 'number' ? l > right : compute(l, right)
+    }
+    default: return (value, env) => {
+      const l = left(value, env)
+      return typeof l === 'number' ? l >= right : compute(l, right)
     }
   }
 }

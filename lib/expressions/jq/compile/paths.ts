@@ -118,6 +118,7 @@ export function iterate(target: Filter, offset: number): Filter {
       return eachKey(t, env.run, (key, item) => emit(extend(at, key, item), item), offset)
     }),
     ...(target.update && { update: updateItems(target.update, offset) }),
+    ...(getTarget && { items: { container: getTarget } }),
   })
 }
 

@@ -28,7 +28,7 @@ export function binder(patterns: readonly CompiledPattern[], size: number): Bind
 
 function nameBinder(): Binder {
   const bindOne = (value: Json, env: Env): Env => new Env(value, env, env.run)
-  return { size: 1, single: true, bindOne, bind: (value, env, next) => next(bindOne(value, env)) }
+  return { size: 1, plain: true, single: true, bindOne, bind: (value, env, next) => next(bindOne(value, env)) }
 }
 
 function patternBinder(pattern: CompiledPattern, size: number): Binder {
@@ -38,6 +38,7 @@ function patternBinder(pattern: CompiledPattern, size: number): Binder {
   }
   return {
     size,
+    plain: false,
     single: hasOneWay(pattern),
     bind,
     bindOne: (value, env) => {
@@ -65,7 +66,7 @@ function alternativesBinder(patterns: readonly CompiledPattern[], size: number):
     const slots = new Array<Json>(size).fill(null)
     return destructure(patterns.at(-1) as CompiledPattern, value, env, slots, () => next(push(slots, env)))
   }
-  return { size, single: false, bind, bindOne: (_value, env) => env }
+  return { size, plain: false, single: false, bind, bindOne: (_value, env) => env }
 }
 
 function push(slots: readonly Json[], env: Env): Env {
