@@ -30,7 +30,7 @@ const io: CommandIo = {
   stopped,
 }
 
-process.exitCode = await runCommandLine(process.argv.slice(2), io, readVersion())
+process.exitCode = await runCommandLine(process.argv.slice(2), io, { version: readVersion() })
 
 // The compiled program lies one directory deeper than its source.
 function readVersion(): string {

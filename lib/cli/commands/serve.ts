@@ -56,11 +56,11 @@ export async function serve(args: readonly string[], io: CommandIo, create: Crea
   const files = values['settings']
   const runtime = await create({
     ...await readPlaces(positionals, io.cwd),
-    settings: {
-      ...parseSettings(asList(values['set'])),
-      ...(typeof host === 'string' ? { 'sonatina.http.host': host } : {}),
-      ...(port === undefined ? {} : { 'sonatina.http.port': port }),
-    },
+    arguments: [
+      ...Object.entries(parseSettings(asList(values['set']))).map(([key, value]) => `${key}=${value}`),
+      ...(typeof host === 'string' ? [`sonatina.http.host=${host}`] : []),
+      ...(port === undefined ? [] : [`sonatina.http.port=${String(port)}`]),
+    ],
     ...(files === undefined ? {} : { settingsFiles: asList(files).map((file) => resolve(io.cwd, String(file))) }),
     ...(typeof values['profile'] === 'string' ? { profile: values['profile'] } : {}),
     ...(values['strict'] === true ? { strict: true } : {}),

@@ -45,8 +45,9 @@ export async function validate(args: readonly string[], io: CommandIo, create: C
   const runtime = await create({
     root: resolve(io.cwd, typeof values['root'] === 'string' ? values['root'] : '.'),
     definitions: positionals.map((path) => resolve(io.cwd, path)),
+    arguments: Object.entries(parseSettings((values['set'] ?? []) as readonly string[])).map(([key, value]) => `${key}=${value}`),
     // Nothing is run, so nothing has to be kept.
-    settings: { ...parseSettings((values['set'] ?? []) as readonly string[]), 'sonatina.store': 'memory' },
+    settings: { 'sonatina.store': 'memory' },
     log: silentLogger,
     ...(typeof values['profile'] === 'string' ? { profile: values['profile'] } : {}),
   })

@@ -1,0 +1,61 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { validateCommand } from '../../../../lib/cli/commands/validate.ts'
+import { createFakeIo, type FakeIo } from '../io.ts'
+
+const good = { id: 'good', specVersion: '0.8', version: '1.0', start: 'A', states: [{ name: 'A', type: 'inject', data: { a: 1 }, end: true }] }
+const bad = `{
+  "id": "bad", "specVersion": "0.8", "version": "1.0", "start": "A",
+  "functions": [{ "name": "f", "type": "expression", "operation": ".a |" }],
+  "states": [
+    { "name": "A", "type": "switch", "dataConditions": [{ "condition": "\${ .x === 1 }", "end": true }], "defaultCondition": { "end": true } }
+  ]
+}`
+
+describe('cli/commands/validate', () => {
+  let root = ''
+  beforeEach(async () => { root = await mkdtemp(join(tmpdir(), 'sonatina-')) })
+  afterEach(() => rm(root, { recursive: true }))
+  const run = async (...args: string[]): Promise<[number, FakeIo]> => {
+    const io = createFakeIo(root)
+    return [await validateCommand(args, io), io]
+  }
+
+  it('finds nothing in a good file', async () => {
+    await writeFile(join(root, 'good.sw.json'), JSON.stringify(good))
+    const [rc, io] = await run('good.sw.json')
+    expect([rc, io.errText()]).to.deep.equal([0, ''])
+    expect(io.outText()).to.include('1 definition valid, 0 not')
+  })
+
+  it('lists every bad expression with file, line, column, caret and pointer, and goes on to other files', async () => {
+    await writeFile(join(root, 'good.sw.json'), JSON.stringify(good))
+    await writeFile(join(root, 'bad.sw.json'), bad)
+    await writeFile(join(root, 'worse.sw.yaml'), 'id: worse\nspecVersion: "0.8"\nstart: Nowhere\nstates:\n  - name: A\n    type: inject\n    data: {}\n    transition: B\n')
+    const [rc, io] = await run('.')
+    expect(rc).to.equal(1)
+    const text = io.errText()
+    expect(text).to.match(/bad\.sw\.json:3:\d+: .*\(at \/functions\/0\/operation\)\n.*"\.a \|".*\n +\^/)
+    expect(text).to.match(/bad\.sw\.json:5:\d+: .*==.*\(at \/states\/0\/dataConditions\/0\/condition\)/)
+    expect(text).to.match(/worse\.sw\.yaml:3:\d+: .*Nowhere[\s\S]*hint:/)
+    expect(text).to.match(/worse\.sw\.yaml:8:\d+: .*\bB\b/)
+    expect(io.outText()).to.include('1 definition valid, 2 not')
+  })
+
+  it('tells that there is no definition', async () => {
+    const [rc, io] = await run('.')
+    expect([rc, io.errText()]).to.satisfy(([code, text]: [number, string]) => code === 1 && text.startsWith('There is no definition'))
+  })
+
+  it('tells that a file is not there', async () => {
+    const [rc, io] = await run('nothing.sw.json')
+    expect(rc).to.equal(1)
+    expect(io.errText()).to.include('nothing.sw.json')
+  })
+
+  it('wants a file', async () => {
+    expect(await run().then(() => undefined, (error: unknown) => error)).to.have.property('message', 'no file or directory is named')
+  })
+})
