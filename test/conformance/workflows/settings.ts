@@ -62,6 +62,24 @@ function tokenPath(name: string, mocks: readonly Fields[]): string {
   return paths.sort((left, right) => shared(right) - shared(left) || left.length - right.length)[0] ?? '/token'
 }
 
+/** What tells which OpenAPI documents have no address. */
+export interface RestClientCase {
+  readonly file: CaseFile
+  readonly folder: string
+  readonly texts: readonly string[]
+  readonly address: string | undefined
+  readonly config: Readonly<Record<string, unknown>>
+}
+
+/** The stub server is the address of each OpenAPI document that the settings of the case give none. */
+export async function restClientSettings({ file, folder, texts, address, config }: RestClientCase): Promise<Record<string, string>> {
+  if (address === undefined || !file.needs.includes('rest-mock')) return {}
+  const configured = [...(await readProperties(file, folder)).map(([key]) => key), ...Object.keys(config)].join('\n').replaceAll(/[^A-Za-z0-9\n]/g, '_')
+  const documents = texts.flatMap((text) => [...text.matchAll(/([\w.-]+\.(?:ya?ml|json))#/g)].flatMap(([, name]) => name ?? []))
+  const keys = [...new Set(documents.map((name) => name.replaceAll(/[^A-Za-z0-9]/g, '_')))]
+  return Object.fromEntries(keys.filter((key) => !configured.includes(`rest_client_${key}_`)).map((key) => [`sonatina.rest-client.${key}.url`, address]))
+}
+
 /** Names and topics of the channels that settings declare, with the path of an incoming one. */
 export interface Channels {
   readonly outgoing: ReadonlySet<string>

@@ -26,18 +26,50 @@ export async function runWorkflowsSuite(options: WorkflowsOptions): Promise<Suit
   const all = await loadCases(options.corpus)
   const chosen = options.caseId === undefined ? all : chooseCases(all, options.caseId)
   const contested = await loadContested()
-  const queue = [...chosen.entries()]
-  const results: CaseResult[] = []
-  const work = async (): Promise<void> => {
-    for (let entry = queue.shift(); entry !== undefined; entry = queue.shift()) {
-      const [index, loaded] = entry
-      const result = await runCase(loaded)
-      const reason = contested[loaded.key]
-      results[index] = result.outcome === 'failed' && reason !== undefined ? { ...result, outcome: 'contested', reason } : result
+  const results = await runAll(chosen, options.parallel ?? availableParallelism())
+  const cases = chosen.map((loaded): CaseResult => {
+    const result = results.get(loaded) ?? { id: loaded.key, feature: loaded.file.group, outcome: 'failed', reason: 'it was not run' }
+    const reason = contested[loaded.key]
+    return result.outcome === 'failed' && reason !== undefined ? { ...result, outcome: 'contested', reason } : result
+  })
+  return { suite: 'workflows', cases }
+}
+
+/**
+ * Runs cases, several at once.
+ *
+ * An error that nobody catches would end the process of a user: it fails its case. Those that ran at that moment run again alone.
+ */
+async function runAll(cases: readonly LoadedCase[], parallel: number): Promise<Map<LoadedCase, CaseResult>> {
+  const results = new Map<LoadedCase, CaseResult>()
+  const running = new Set<LoadedCase>()
+  const disturbed = new Set<LoadedCase>()
+  let uncaught: unknown
+  const notice = (error: unknown): void => {
+    uncaught = error
+    for (const loaded of running) disturbed.add(loaded)
+  }
+  const work = async (queue: LoadedCase[]): Promise<void> => {
+    for (let loaded = queue.shift(); loaded !== undefined; loaded = queue.shift()) {
+      running.add(loaded)
+      results.set(loaded, await runCase(loaded))
+      running.delete(loaded)
     }
   }
-  await Promise.all(Array.from({ length: options.parallel ?? availableParallelism() }, work))
-  return { suite: 'workflows', cases: results }
+  process.on('uncaughtException', notice)
+  try {
+    const queue = [...cases]
+    await Promise.all(Array.from({ length: parallel }, () => work(queue)))
+    for (const loaded of [...disturbed]) {
+      disturbed.clear()
+      await work([loaded])
+      const result = results.get(loaded)
+      if (disturbed.size > 0 && result !== undefined) results.set(loaded, { ...result, outcome: 'failed', reason: `an error that nobody caught: ${reasonOf(uncaught)}` })
+    }
+  } finally {
+    process.off('uncaughtException', notice)
+  }
+  return results
 }
 
 function chooseCases(all: readonly LoadedCase[], id: string): readonly LoadedCase[] {

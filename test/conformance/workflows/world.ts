@@ -1,6 +1,6 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { parse } from 'yaml'
 import { createLogger } from '../../../lib/common/index.ts'
 import type { DefinitionInput, Runtime } from '../../../lib/runtime-options.ts'
@@ -15,7 +15,8 @@ import type { Answer } from './match.ts'
 import { startProduct } from './product.ts'
 import { encodeEvent } from './cloud-events.ts'
 import { Servers } from './servers/servers.ts'
-import { originPlaceholders, profileOf, readChannels, spreadOverFunctions, withoutRemark, type Channels } from './settings.ts'
+import { findRoot } from './project-root.ts'
+import { originPlaceholders, profileOf, readChannels, restClientSettings, spreadOverFunctions, withoutRemark, type Channels } from './settings.ts'
 import { declaredFunctions } from './simulate/documents.ts'
 import { Variables } from './variables.ts'
 
@@ -35,6 +36,7 @@ export class World {
   private config: Record<string, unknown> = {}
   private url: string | undefined
   private directory: string | undefined
+  private projectRoot = ''
   private readonly emitting = new Set<Promise<void>>()
 
   private constructor({ file, folder }: LoadedCase, host: HostSide) {
@@ -62,6 +64,7 @@ export class World {
   private async startServers(): Promise<void> {
     const { file, folder, variables, time } = this
     this.config = { ...file.config }
+    this.projectRoot = await findRoot(file, folder)
     this.channels = await readChannels(file, folder, this.config)
     this.servers = new Servers({
       variables,
@@ -91,6 +94,7 @@ export class World {
       ...await originPlaceholders(file, folder, addresses),
       ...knativeSettings(file, texts, addresses.main),
       ...this.servers.grpcSettings(),
+      ...await restClientSettings({ file, folder, texts, address: addresses.main, config: this.config }),
       ...Object.fromEntries(config.map(([key, value]) => [key, this.variables.resolve(withoutRemark(value))])),
     }
     this.runtime = await startProduct({
@@ -101,7 +105,6 @@ export class World {
       ...this.host.options(file),
       environment: { K_SINK: this.servers.broker.url },
       loopback: file.kind === 'run',
-      readResource: (uri) => this.readResource(uri),
       onStep: this.watch.observe,
       stdout: this.log.print,
       clock: this.time.clock,
@@ -181,12 +184,9 @@ export class World {
     return { 'sonatina.store': 'sqlite', 'sonatina.store.sqlite.file': join(this.directory, 'instances.sqlite') }
   }
 
-  /** Project directory: `files/<project>`, else the folder of the first definition. */
+  /** Project directory of the case. */
   root(): string {
-    const first = this.file.definitions.find((definition) => typeof definition === 'string')
-    if (first === undefined) return this.folder
-    const project = /^files\/[^/]+/.exec(first)?.[0]
-    return join(this.folder, project ?? dirname(first))
+    return this.projectRoot
   }
 
   /** Definitions that later steps add are not there at the start. */
@@ -220,17 +220,6 @@ export class World {
   private async definitionTexts(): Promise<readonly string[]> {
     return Promise.all(this.file.definitions.map(async (definition) =>
       (typeof definition === 'string' ? readFile(join(this.folder, definition), 'utf8').catch(() => '') : JSON.stringify(definition))))
-  }
-
-  /** A document that the project of the definition lacks is looked for in the other projects of the group. */
-  private async readResource(uri: string): Promise<string> {
-    const name = uri.replace(/^classpath:\/*/, '').replace(/^file:(?:\/\/)?/, '')
-    const projects = await readdir(join(this.folder, 'files')).catch(() => [])
-    for (const project of projects.sort()) {
-      const text = await readFile(join(this.folder, 'files', project, name), 'utf8').catch(() => undefined)
-      if (text !== undefined) return text
-    }
-    throw new Error(`no project of the group has ${uri}`)
   }
 
   /** Closes everything, whatever has been opened. */

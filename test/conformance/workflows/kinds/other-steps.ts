@@ -37,14 +37,14 @@ export async function verifyLogStep(world: World, step: Step): Promise<Faults> {
 
 /** `verifyLifecycleEvents`: `variable <name>` is an event that tells a new value of that variable. */
 export async function verifyLifecycleEventsStep(world: World, step: Step): Promise<Faults> {
-  await world.settle()
-  return (step['verifyLifecycleEvents'] as readonly string[]).flatMap((words) => {
+  const missing = (): readonly string[] => (step['verifyLifecycleEvents'] as readonly string[]).filter((words) => {
     const name = /^variable (\S+)$/.exec(words)?.[1]
     if (name === undefined) throw new Error(`this runner does not know the lifecycle event "${words}"`)
-    const found = world.servers.broker.events.some((event) =>
+    return !world.servers.broker.events.some((event) =>
       event['type'] === 'ProcessInstanceVariableDataEvent' && valueAt(event, 'data.variableName') === name)
-    return found ? [] : [`no lifecycle event tells the variable ${name}`]
   })
+  await world.poll(() => (missing().length === 0 ? true : undefined), 1000)
+  return missing().map((words) => `no lifecycle event tells: ${words}`)
 }
 
 /** `verifySpans`: nothing of the product shows its spans to a runner yet; cases with it need `otel`. */
