@@ -1,5 +1,5 @@
-import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { namesIn, realPathOf, statusOf } from './io.ts'
 
 /** A file that holds a definition, or may hold one. */
 export interface DefinitionFile {
@@ -33,12 +33,12 @@ export function mayBeDefinition(text: string): boolean {
 }
 
 async function search(directory: string, visited: Set<string>): Promise<readonly DefinitionFile[]> {
-  const real = await realpath(directory)
+  const real = await realPathOf(directory)
   // Links may lead back to a directory above.
   if (visited.has(real)) return []
   visited.add(real)
   const files: DefinitionFile[] = []
-  for (const name of (await readdir(directory)).sort()) {
+  for (const name of await namesIn(directory)) {
     if (name.startsWith('.') || SKIPPED.has(name)) continue
     const path = join(directory, name)
     if (await isDirectory(path)) files.push(...await search(path, visited))
@@ -48,9 +48,5 @@ async function search(directory: string, visited: Set<string>): Promise<readonly
 }
 
 async function isDirectory(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory()
-  } catch {
-    return false
-  }
+  return (await statusOf(path))?.kind === 'directory'
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isJsonObject, type Json } from '../common/index.ts'
 import { DefinitionError, type Violation } from '../errors/index.ts'
 import { findDefinitionFiles, mayBeDefinition } from './find-files.ts'
+import { readText, statusOf } from './io.ts'
 import { lint } from './lint.ts'
 import { toDefinition, type NormaliseOptions } from './normalise/to-definition.ts'
 import { invalid, MAX_DOCUMENT_LENGTH, parseDocument, type ParsedDocument } from './parse.ts'
@@ -135,10 +135,10 @@ async function readInput(input: DefinitionInput): Promise<{ uri: string; text: s
   if (typeof input === 'object') return { uri: input.uri, text: 'text' in input ? input.text : stringify(input.document, input.uri) }
   const uri = resolve(input)
   try {
-    const { size } = await stat(uri)
     // A character takes at most four bytes; what is longer is refused before it fills the memory.
+    const size = (await statusOf(uri))?.size ?? 0
     if (size > MAX_DOCUMENT_LENGTH * 4) throw invalid(uri, [{ pointer: '', message: `The file has ${String(size)} bytes`, hint: 'definitions are small; split it' }])
-    return { uri, text: await readFile(uri, 'utf8') }
+    return { uri, text: await readText(uri) }
   } catch (error) {
     throw toDefinitionError(error, uri)
   }

@@ -1,7 +1,7 @@
-import { readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DefinitionError } from '../errors/index.ts'
+import { readText, realPathOf, statusOf } from './io.ts'
 import { MAX_DOCUMENT_LENGTH } from './parse.ts'
 import type { Resource, ResourceReader } from './resources.ts'
 
@@ -59,30 +59,22 @@ function toAbsolutePath(reference: string): string | undefined {
 
 function candidates(path: string, base: string, root: string | undefined): readonly string[] {
   if (path.includes('\0')) return []
-  const directory = isAbsolute(base) ? [dirname(base)] : []
+  const place = /^file:\/\/\//i.test(base) ? toAbsolutePath(base) ?? base : base
+  const directory = isAbsolute(place) ? [dirname(place)] : []
   const project = root === undefined ? [] : [resolve(root), join(resolve(root), 'src/main/resources')]
   // An absolute path is that file; `/schema.json` in a project often means its root.
   const absolute = isAbsolute(path) ? [path] : []
-  return [...new Set([...absolute, ...[...directory, ...project].map((place) => join(place, path))])]
+  return [...new Set([...absolute, ...[...directory, ...project].map((home) => join(home, path))])]
 }
 
 async function readLocal(path: string, root: string | undefined): Promise<Resource | undefined> {
-  const size = await fileSize(path)
-  if (size === undefined) return undefined
-  if (size > MAX_DOCUMENT_LENGTH * 4) throw notFound(`${path} is too large to be read`)
-  if (root !== undefined && !isInside(await realpath(path), await realpath(root))) {
+  const status = await statusOf(path)
+  if (status?.kind !== 'file') return undefined
+  if (status.size > MAX_DOCUMENT_LENGTH * 4) throw notFound(`${path} is too large to be read`)
+  if (root !== undefined && !isInside(await realPathOf(path), await realPathOf(root))) {
     throw notFound(`${path} is outside of the project directory ${root}`)
   }
-  return { uri: path, text: await readFile(path, 'utf8') }
-}
-
-async function fileSize(path: string): Promise<number | undefined> {
-  try {
-    const status = await stat(path)
-    return status.isFile() ? status.size : undefined
-  } catch {
-    return undefined
-  }
+  return { uri: path, text: await readText(path) }
 }
 
 function isInside(path: string, directory: string): boolean {

@@ -81,7 +81,7 @@ async function loadCase(testCase: Case, home: string, profile: LoadOptions['prof
       return Promise.resolve(typeof resource === 'string' ? readFileSync(join(home, resource), 'utf8') : JSON.stringify(resource))
     },
   }
-  const files = testCase.steps?.map(({ load }) => load).find((load) => Array.isArray(load))
+  const files = testCase.steps?.map(({ load }) => load).find((load): load is readonly string[] => Array.isArray(load))
   const inputs = (files ?? testCase.definitions).map((definition, index) => toInput(definition, index === 0 ? testCase.patch : undefined, home))
   const loaded: LoadedDefinition[] = []
   const errors: DefinitionError[] = []
