@@ -44,6 +44,7 @@ export class Facts {
   #source: Address | undefined
   #remote: Address | undefined
   #destination: Address | undefined
+  readonly #headers = new Map<string, string | undefined>()
 
   constructor(call: Call) {
     this.call = call
@@ -81,10 +82,12 @@ export class Facts {
     if (name === ':method') return this.call.method
     if (name === ':authority' || name === 'host') return this.call.authority
     if (name === ':path') return this.call.path
+    if (this.#headers.has(name)) return this.#headers.get(name)
     let joined: string | undefined
     for (const [key, value] of this.call.headers ?? []) {
       if (key.length === name.length && key.toLowerCase() === name) joined = joined === undefined ? value : `${joined},${value}`
     }
+    this.#headers.set(name, joined)
     return joined
   }
 

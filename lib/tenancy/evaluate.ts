@@ -1,5 +1,5 @@
 import { Facts, type Call } from './call.ts'
-import { compilePolicy, matchesRule, type CompiledField, type CompiledPolicy, type CompiledRule, type Layer } from './compile.ts'
+import { compilePolicy, type CompiledField, type CompiledPolicy, type CompiledRule, type Layer } from './compile.ts'
 import { documentName, namespaceOf, type Action, type AuthorizationPolicy } from './types.ts'
 import { assertPolicies } from './validate.ts'
 
@@ -128,11 +128,26 @@ function createCompiler(trustDomains: readonly string[]): Compiler {
   }
 }
 
+/** A rule that is asked, with the verdict to give when it matches. */
+interface Candidate {
+  readonly match: { readonly document: string; readonly rule: number }
+  readonly provider: string
+  readonly test: CompiledRule['test']
+}
+
+/** Rules of one action: by the only namespaces that they can match, so that a call is not held against the rules of every tenant. */
+interface Stage {
+  /** Whether a policy of the action selects the workload at all; it may have no rules. */
+  readonly isPresent: boolean
+  readonly byNamespace: ReadonlyMap<string, readonly Candidate[]>
+  readonly others: readonly Candidate[]
+}
+
 /** The policies of a workload by action, in the order in which they are asked. */
 interface Stages {
-  readonly custom: readonly CompiledPolicy[]
-  readonly deny: readonly CompiledPolicy[]
-  readonly allow: readonly CompiledPolicy[]
+  readonly custom: Stage
+  readonly deny: Stage
+  readonly allow: Stage
   readonly all: readonly CompiledPolicy[]
   /** Istio supports one external authorizer a workload; with several it denies what any of them would be asked. */
   readonly isAmbiguous: boolean
@@ -154,40 +169,56 @@ function createWorkloadEvaluator(policies: readonly AuthorizationPolicy[], compi
 }
 
 function toStages(all: readonly CompiledPolicy[]): Stages {
-  const of = (action: Action): readonly CompiledPolicy[] => all.filter((policy) => policy.action === action)
-  const custom = of('CUSTOM')
-  return { custom, deny: of('DENY'), allow: of('ALLOW'), all, isAmbiguous: new Set(custom.map((policy) => policy.provider)).size > 1 }
+  const of = (action: Action): CompiledPolicy[] => all.filter((policy) => policy.action === action)
+  const providers = new Set(of('CUSTOM').map((policy) => policy.provider))
+  return { custom: toStage(of('CUSTOM')), deny: toStage(of('DENY')), allow: toStage(of('ALLOW')), all, isAmbiguous: providers.size > 1 }
+}
+
+function toStage(policies: readonly CompiledPolicy[]): Stage {
+  const byNamespace = new Map<string, Candidate[]>()
+  const others: Candidate[] = []
+  for (const { name, provider, rules } of policies) {
+    for (const { index, test, namespaces } of rules) {
+      const candidate = { match: { document: name, rule: index }, provider, test }
+      if (namespaces === undefined) others.push(candidate)
+      for (const namespace of namespaces ?? []) byNamespace.set(namespace, [...byNamespace.get(namespace) ?? [], candidate])
+    }
+  }
+  return { isPresent: policies.length > 0, byNamespace, others }
 }
 
 /** Asks CUSTOM, then DENY, then ALLOW (tenancy.md, section 4, rule 2). */
 function decideStages(stages: Stages, facts: Facts, external: ExternalAnswer | undefined): Verdict {
-  const custom = stages.custom.length === 0 ? undefined : decideCustom(stages, facts, external)
+  const custom = stages.custom.isPresent ? decideCustom(stages, facts, external) : undefined
   if (custom?.outcome === 'deny') return custom
   const denied = firstMatch(stages.deny, facts)
-  if (denied !== undefined) return { outcome: 'deny', ...denied }
-  const allowed = stages.allow.length === 0 ? {} : firstMatch(stages.allow, facts)
-  if (allowed === undefined) return { outcome: 'deny' }
+  if (denied !== undefined) return { outcome: 'deny', ...denied.match }
+  const allowed = firstMatch(stages.allow, facts)
+  if (allowed === undefined && stages.allow.isPresent) return { outcome: 'deny' }
   // What the authorizer would say is unknown, and everything else lets the call through.
-  return custom ?? { outcome: 'allow', ...allowed }
+  return custom ?? { outcome: 'allow', ...allowed?.match }
 }
 
 function decideCustom(stages: Stages, facts: Facts, external: ExternalAnswer | undefined): Verdict | undefined {
   let open: Verdict | undefined
-  for (const policy of stages.custom) {
-    const match = firstMatch([policy], facts)
-    if (match === undefined) continue
-    const answer = stages.isAmbiguous ? 'deny' : external?.(policy.provider, facts.call)
-    if (answer === 'deny') return { outcome: 'deny', ...match, provider: policy.provider }
-    if (answer === undefined) open ??= { outcome: 'undecided', ...match, provider: policy.provider }
+  for (const { match, provider, test } of [...candidatesFor(stages.custom, facts), ...stages.custom.others]) {
+    if (!test(facts)) continue
+    const answer = stages.isAmbiguous ? 'deny' : external?.(provider, facts.call)
+    if (answer === 'deny') return { outcome: 'deny', ...match, provider }
+    if (answer === undefined) open ??= { outcome: 'undecided', ...match, provider }
   }
   return open
 }
 
-function firstMatch(policies: readonly CompiledPolicy[], facts: Facts): { document: string; rule: number } | undefined {
-  for (const policy of policies) {
-    for (const rule of policy.rules) if (matchesRule(rule, facts)) return { document: policy.name, rule: rule.index }
-  }
-  return undefined
+const NONE: readonly Candidate[] = []
+
+function candidatesFor(stage: Stage, facts: Facts): readonly Candidate[] {
+  const namespace = facts.identity?.namespace
+  return namespace === undefined ? NONE : stage.byNamespace.get(namespace) ?? NONE
+}
+
+function firstMatch(stage: Stage, facts: Facts): Candidate | undefined {
+  return candidatesFor(stage, facts).find(({ test }) => test(facts)) ?? stage.others.find(({ test }) => test(facts))
 }
 
 function reasonsOf(stages: Stages, facts: Facts, verdict: Verdict): Reason[] {
@@ -203,7 +234,7 @@ function reasonsOf(stages: Stages, facts: Facts, verdict: Verdict): Reason[] {
 function reasonOf(policy: CompiledPolicy, rule: CompiledRule, facts: Facts): Reason {
   const toField = (field: CompiledField): { pointer: string; matched: boolean } => ({ pointer: field.pointer, matched: field.test(facts) })
   const fields = [...rule.from.flat(), ...rule.to.flat(), ...rule.when].map(toField)
-  return { document: policy.name, action: policy.action, rule: rule.index, matched: matchesRule(rule, facts), fields }
+  return { document: policy.name, action: policy.action, rule: rule.index, matched: rule.test(facts), fields }
 }
 
 function remark(policy: CompiledPolicy, note: string, rule?: number): Reason {

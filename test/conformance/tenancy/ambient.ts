@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { Facts, type Call } from '../../../lib/tenancy/call.ts'
-import { compilePolicy, matchesRule } from '../../../lib/tenancy/compile.ts'
+import { compilePolicy } from '../../../lib/tenancy/compile.ts'
 import type { AuthorizationPolicy } from '../../../lib/tenancy/types.ts'
 import { failed, listFiles, readObjects, type Check, type Verdict } from './files.ts'
 import { aimedCall, createRandom } from './random-calls.ts'
@@ -43,7 +43,7 @@ function judge(policy: AuthorizationPolicy, wanted: Authorization): Verdict {
     const call = aimedCall([policy], 'tcp', random)
     for (const [index, rule] of compiled.rules.entries()) {
       const expected = (wanted.groups?.[index]?.rules ?? []).every(({ matches }) => matches.some((match) => holds(match, call)))
-      if (matchesRule(rule, new Facts(call)) !== expected) return failed(`rule ${String(rule.index)} says ${String(!expected)} on ${JSON.stringify(call)}`)
+      if (rule.test(new Facts(call)) !== expected) return failed(`rule ${String(rule.index)} says ${String(!expected)} on ${JSON.stringify(call)}`)
       if (expected) matched += 1
     }
   }

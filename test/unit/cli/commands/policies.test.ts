@@ -147,7 +147,7 @@ spec:
       expect(code).to.equal(1)
       expect(out.split('\n').slice(0, -1)).to.deep.equal([
         `${bad}:6: document n/p at /spec/rules/0/frm: unknown field "frm"; did you mean "from"?`,
-        `${bad}:7: document n/p at /spec/rules/0/to/0/operation/methods/0: bad port "99999": a number from 0 to 65535 is expected`,
+        `${bad}:7: document n/p at /spec/rules/0/to/0/operation/ports/0: bad port "99999": a number from 0 to 65535 is expected`,
         `${bad}:8: document n/p at /spec/rules/0/when/0/key: unknown attribute "request.header[x]"; did you mean "request.headers[]" with a name in the brackets?`,
         '1 document(s), 3 fault(s)',
       ])
