@@ -1,7 +1,11 @@
 import { markHosted, type AnyHostedFunction, type FunctionContext, type FunctionOptions } from './define-function.ts'
 import type { Descriptor, InputOf, OutputOf } from './descriptors.ts'
 
-const declared = new WeakMap<object, AnyHostedFunction[]>()
+const FUNCTIONS = Symbol.for('sonatina.functions')
+
+interface Declaring {
+  [FUNCTIONS]?: AnyHostedFunction[]
+}
 
 /**
  * Declares a method as a function (stage-3 decorator); instances of the class can then be served.
@@ -20,14 +24,15 @@ export function Funq<const Input extends Descriptor, const Output extends Descri
       // The arrow hides how many parameters the method has.
       Object.defineProperty(handler, 'length', { value: method.length })
       const fault = decorated.private || decorated.static ? `@Funq needs a public instance method, ${name} is none` : undefined
-      const functions = declared.get(this) ?? []
+      const functions = (this as Declaring)[FUNCTIONS] ?? []
       functions.push(markHosted({ options: { ...options, name }, handler, ...(fault === undefined ? {} : { fault }) }))
-      declared.set(this, functions)
+      // On the instance, where another copy of the package finds it too; hidden from whoever lists its properties.
+      Object.defineProperty(this, FUNCTIONS, { value: functions, configurable: true })
     })
   }
 }
 
 /** Gives the functions of an instance whose class uses {@link Funq}; empty when there are none. */
 export function functionsOf(instance: object): readonly AnyHostedFunction[] {
-  return declared.get(instance) ?? []
+  return (instance as Declaring)[FUNCTIONS] ?? []
 }

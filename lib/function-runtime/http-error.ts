@@ -1,6 +1,6 @@
-import { FunctionError } from '../errors/index.ts'
+import { FunctionError, SonatinaError } from '../errors/index.ts'
 
-const answers = new WeakSet<FunctionError>()
+const DELIBERATE = Symbol.for('sonatina.http-error')
 
 /**
  * Makes an error that the caller gets with the given status, by plain HTTP and by event alike. Throw it from a handler.
@@ -13,11 +13,10 @@ const answers = new WeakSet<FunctionError>()
 export function httpError(status: number, message: string): FunctionError {
   const known = Number.isInteger(status) && status >= 400 && status <= 599
   const error = new FunctionError({ code: 'FUNCTION_FAILED', message, status: known ? status : 500 })
-  answers.add(error)
-  return error
+  return Object.defineProperty(error, DELIBERATE, { value: true })
 }
 
 /** Tells whether an error was made by {@link httpError}. */
 export function isHttpError(error: unknown): error is FunctionError & { readonly status: number } {
-  return error instanceof FunctionError && answers.has(error)
+  return SonatinaError.is(error) && DELIBERATE in error
 }

@@ -1,4 +1,4 @@
-export { Funq } from './funq.ts'
+export { Funq, functionsOf } from './funq.ts'
 export {
   defineFunction,
   isHostedFunction,
@@ -28,6 +28,7 @@ export { event, type EventAttributes, type EventOutput, type ReceivedEvent } fro
 export { httpError } from './http-error.ts'
 export type { Infer, JsonSchema } from './schema-types.ts'
 export type { FunctionMapping, FunctionRuntimeOptions } from './options.ts'
+export { functionOptionsFrom, type FunctionSettings } from './from-settings.ts'
 export type { FunctionSources } from './resolve-functions.ts'
 export { createFunctionRegistry, type FunctionRegistry, type RegistryCallContext } from './registry.ts'
 export { isFunctionService, serve, type FunctionService } from './serve.ts'

@@ -1,5 +1,5 @@
 import type { Context } from 'koa'
-import { FunctionError, SonatinaError, type ErrorCode } from '../errors/index.ts'
+import { SonatinaError, type ErrorCode } from '../errors/index.ts'
 import { isHttpError } from './http-error.ts'
 import type { ResolvedFunctionRuntimeOptions } from './options.ts'
 
@@ -24,7 +24,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
 /** Tells the status that an error is answered with. */
 export function statusOf(error: unknown): number {
   if (!SonatinaError.is(error)) return 500
-  const own = error instanceof FunctionError ? error.status : undefined
+  const own = 'status' in error && typeof error.status === 'number' ? error.status : undefined
   return own ?? STATUS[error.code] ?? 500
 }
 

@@ -17,6 +17,8 @@ export interface FunctionService {
    * @throws {@link ConfigurationError} as {@link serve}; whatever `init` throws
    */
   start(exportNames?: ReadonlyMap<unknown, string>): Promise<void>
+  /** Gives the names of the functions; empty before they are settled by the start. */
+  names(): readonly string[]
   /** Takes no more requests, waits for running functions, aborts those left at the end of the timeout, runs the hook `shutdown`. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -44,12 +46,19 @@ export function serve(sources: FunctionSources, options: FunctionRuntimeOptions 
   const invoker = createInvoker(resolved)
   const metrics = createInvocationMetrics()
   let routing: Routing | undefined
+  let names: readonly string[] = []
   let started: Promise<void> | undefined
   let closed: Promise<void> | undefined
   let state: 'new' | 'ready' | 'closing' = 'new'
 
-  const resolve = (exportNames?: ReadonlyMap<unknown, string>): Routing =>
-    routing ??= createRouting(resolveFunctions(sources, resolved, exportNames), resolved.export)
+  const resolve = (exportNames?: ReadonlyMap<unknown, string>): Routing => {
+    if (routing === undefined) {
+      const functions = resolveFunctions(sources, resolved, exportNames)
+      names = [...functions.keys()]
+      routing = createRouting(functions, resolved.export)
+    }
+    return routing
+  }
   if (areNamed(sources)) resolve()
 
   const start = (exportNames?: ReadonlyMap<unknown, string>): Promise<void> => started ??= (async () => {
@@ -76,7 +85,7 @@ export function serve(sources: FunctionSources, options: FunctionRuntimeOptions 
     await exchange(ctx, resolve(), name, next)
   }
   Object.defineProperty(middleware, SERVICE, { value: true })
-  return Object.assign(middleware, { start, close, [Symbol.asyncDispose]: close })
+  return Object.assign(middleware, { start, close, names: () => names, [Symbol.asyncDispose]: close })
 }
 
 /** Tells whether a value was made by {@link serve}, also by another copy of the package. */
