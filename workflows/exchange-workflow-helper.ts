@@ -10,9 +10,9 @@ export interface ExchangeInputs {
 }
 
 /** What is merged into the workflow data: nothing when the inputs are valid. */
-export type ExchangeValidation = Readonly<Record<never, never>> | {
-  readonly executionStatus: 'ERROR'
-  readonly executionStatusMessage: string
+export interface ExchangeValidation {
+  readonly executionStatus?: 'ERROR'
+  readonly executionStatusMessage?: string
 }
 
 const CURRENCIES = ['EUR', 'USD', 'JPY', 'GBP', 'CAD', 'BRL', 'AUD']

@@ -77,7 +77,8 @@ export function unavailable(source: FunctionSource, problem: string): Invoker {
 
 /** Tells whether a remote status outside 2xx is an error: it is, unless `metadata.failOnStatusCode` says false. */
 export function failsOnStatus(metadata: JsonObject): boolean {
-  return String(metadata['failOnStatusCode']) !== 'false'
+  const stated = metadata['failOnStatusCode']
+  return stated !== false && stated !== 'false'
 }
 
 /** Continues with a value now or later, without making the one that is there wait. */

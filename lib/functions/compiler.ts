@@ -1,5 +1,4 @@
 import type { Authorization } from '../auth/index.ts'
-import type { Json } from '../common/index.ts'
 import { DefinitionError, FunctionError } from '../errors/index.ts'
 import type { FunctionDefinition } from '../definition/index.ts'
 import type { FunctionCompilerOptions, FunctionSource } from './compile-options.ts'
@@ -92,7 +91,7 @@ function authorizationOf(source: FunctionSource, { authorizer }: FunctionCompile
   const known = made.get(key)
   if (known !== undefined) return known
   const context = contextWithoutCall(source)
-  const authorization = authorizer.compileDefinition(auth, (text) => scope.evaluate(text, {} as Json, context))
+  const authorization = authorizer.compileDefinition(auth, (text) => scope.evaluate(text, {}, context))
   made.set(key, authorization)
   return authorization
 }

@@ -59,7 +59,7 @@ function convertObject(value: object, place: Place): Json {
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
   if ('toJSON' in value && typeof value.toJSON === 'function') return convert((value as { toJSON(): unknown }).toJSON(), place)
   if (Array.isArray(value)) return value.map((item: unknown, index) => convertMember(item, index, place))
-  if (value instanceof Map) return convertObject(Object.fromEntries(value), place)
+  if (value instanceof Map) return convertObject(Object.fromEntries(value as Map<string, unknown>), place)
   if (value instanceof Set) return convertObject([...value], place)
   const copy: Record<string, unknown> = {}
   for (const key of Object.keys(value)) {

@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Logger } from '../common/index.ts'
-import type { FunctionDefinition } from '../definition/index.ts'
+import type { AuthDefinition, FunctionDefinition } from '../definition/index.ts'
 import type { MaybePromise } from '../expressions/index.ts'
 
 /** Who calls a function, and what accompanies the call. */
@@ -88,7 +88,7 @@ export interface FunctionScope {
   readonly profile: 'spec' | 'sonataflow'
   /** URI of the definition. */
   readonly base: string
-  readonly auth: readonly import('../definition/index.ts').AuthDefinition[]
+  readonly auth: readonly AuthDefinition[]
   readonly extensions: readonly JsonObject[]
   readonly secrets: readonly string[]
   readonly constants: JsonObject

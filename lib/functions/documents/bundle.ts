@@ -52,22 +52,27 @@ export async function bundleDocument(located: LocatedDocument, scope: DocumentSc
     return entry
   }
 
-  const root = await load(located.uri, located.name, '')
+  const target = async (from: Loaded, { reference, pointer }: FoundReference): Promise<Loaded> => {
+    const [address] = split(reference)
+    if (address === '') return from
+    const uri = await resolveAddress(address, { from, pointer, scope })
+    const known = loaded.get(uri)
+    if (known !== undefined) return known
+    if (loaded.size >= MAX_DOCUMENTS) throw fault(from, pointer, `more than ${String(MAX_DOCUMENTS)} documents in all`)
+    const key = String(loaded.size)
+    const read = await load(uri, address, toPointer([CLOSURE, key]))
+    closure[key] = read.document
+    return read
+  }
+
   const closure: Record<string, JsonObject> = {}
+  const root = await load(located.uri, located.name, '')
   for (let entry = pending.pop(); entry !== undefined; entry = pending.pop()) {
-    for (const { holder, reference, pointer } of referencesOf(entry.document)) {
+    for (const found of referencesOf(entry.document)) {
       references += 1
-      if (references > MAX_REFERENCES) throw fault(entry, pointer, `more than ${String(MAX_REFERENCES)} references in all`)
-      const [address, fragment] = split(reference)
-      let target = entry
-      if (address !== '') {
-        const uri = await resolveAddress(address, entry, pointer, scope)
-        const known = loaded.get(uri)
-        if (known === undefined && loaded.size >= MAX_DOCUMENTS) throw fault(entry, pointer, `more than ${String(MAX_DOCUMENTS)} documents in all`)
-        target = known ?? await load(uri, address, toPointer([CLOSURE, String(loaded.size)]))
-        if (known === undefined) closure[String(loaded.size - 1)] = target.document
-      }
-      holder['$ref'] = `#${target.at}${pointerOf(target, fragment, entry, pointer, reference)}`
+      if (references > MAX_REFERENCES) throw fault(entry, found.pointer, `more than ${String(MAX_REFERENCES)} references in all`)
+      const to = await target(entry, found)
+      found.holder['$ref'] = `#${to.at}${pointerOf(to, entry, found)}`
     }
   }
   const document = Object.keys(closure).length === 0 ? root.document : { ...root.document, [CLOSURE]: closure }
@@ -89,7 +94,7 @@ function referencesOf(document: JsonObject): FoundReference[] {
       return
     }
     if (!isJsonObject(value)) return
-    if (typeof value['$ref'] === 'string') found.push({ holder: value as Record<string, Json>, reference: value['$ref'], pointer: toPointer(tokens) })
+    if (typeof value['$ref'] === 'string') found.push({ holder: value, reference: value['$ref'], pointer: toPointer(tokens) })
     for (const key of Object.keys(value)) if (!isOpaque(key, tokens)) walk(value[key] as Json, [...tokens, key])
   }
   walk(document, [])
@@ -104,7 +109,7 @@ function isOpaque(key: string, tokens: readonly string[]): boolean {
   return OPAQUE.has(key) && !named
 }
 
-async function resolveAddress(address: string, from: Loaded, pointer: string, scope: DocumentScope): Promise<string> {
+async function resolveAddress(address: string, { from, pointer, scope }: { readonly from: Loaded; readonly pointer: string; readonly scope: DocumentScope }): Promise<string> {
   if (/^https?:/i.test(address) || !from.uri.startsWith('file:')) {
     const uri = absolute(address, from, pointer)
     if (!/^https?:/i.test(uri)) throw fault(from, pointer, `a remote document may not refer to the file "${address}"`)
@@ -136,7 +141,8 @@ function absolute(address: string, from: Loaded, pointer: string): string {
 }
 
 /** Gives the pointer that a fragment means in a document: a pointer itself, or an `$anchor` (JSON Schema 2020-12). */
-function pointerOf(target: Loaded, fragment: string, from: Loaded, pointer: string, reference: string): string {
+function pointerOf(target: Loaded, from: Loaded, { reference, pointer }: FoundReference): string {
+  const [, fragment] = split(reference)
   if (fragment === '') return ''
   const decoded = decodeFragment(fragment)
   const anchored = decoded.startsWith('/') ? undefined : anchorOf(target.document, decoded)
@@ -150,7 +156,7 @@ function anchorOf(document: JsonObject, anchor: string): string | undefined {
     if (typeof value !== 'object' || value === null) return undefined
     if (isJsonObject(value) && (value['$anchor'] === anchor || value['$dynamicAnchor'] === anchor)) return toPointer(tokens)
     for (const [key, child] of Object.entries(value)) {
-      const found = search(child as Json, [...tokens, key])
+      const found = search(child, [...tokens, key])
       if (found !== undefined) return found
     }
     return undefined

@@ -43,16 +43,12 @@ function parseYaml(text: string, name: string): Json {
   }
 }
 
+/** Goes level by level: a document that nests deeper than the stack must not end the process. */
 function assertNesting(value: Json, name: string): void {
-  let level: Json[] = [value]
+  let level: readonly unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > MAX_NESTING) throw invalid(name, `is nested deeper than ${String(MAX_NESTING)} levels`)
-    const next: Json[] = []
-    for (const item of level) {
-      if (typeof item !== 'object' || item === null) continue
-      for (const child of Object.values(item)) if (typeof child === 'object' && child !== null) next.push(child as Json)
-    }
-    level = next
+    level = level.flatMap((item) => (Object.values(item as object) as unknown[]).filter((child) => typeof child === 'object' && child !== null))
   }
 }
 

@@ -5,7 +5,7 @@ import type { MethodDefinition, PackageDefinition, ServiceDefinition } from '@gr
 import { DefinitionError } from '../../errors/index.ts'
 import { assertContained, type DocumentScope, type LocatedDocument } from '../documents/locate.ts'
 import { nearest } from '../nearest.ts'
-import { createTypeRegistry, type TypeRegistry } from './types.ts'
+import { TypeRegistry } from './types.ts'
 
 /** A method of a service, with what its messages are made of. */
 export interface GrpcMethod {
@@ -34,7 +34,7 @@ export async function loadGrpcMethod(
   }
   const file = fileURLToPath(located.uri)
   const includeDirs = [path.dirname(file), scope.root, path.join(scope.root, 'src', 'main', 'resources')]
-  await assertImports(file, located.name, includeDirs, scope)
+  await assertImports(file, { name: located.name, includeDirs, scope })
   const { load } = await import('@grpc/proto-loader')
   const definition = await load(file, { includeDirs, longs: String, enums: String, bytes: String, defaults: false, oneofs: false }).catch((cause: unknown) => {
     throw new DefinitionError({
@@ -64,11 +64,11 @@ function findMethod(definition: PackageDefinition, name: string, wanted: { reado
       message: `Service "${service}" of "${name}" has no method "${wanted.method}"; nearest: ${nearest(wanted.method, Object.keys(methods)).join(', ') || 'none'}`,
     })
   }
-  return { service, name: wanted.method, definition: method, types: createTypeRegistry(definition) }
+  return { service, name: wanted.method, definition: method, types: new TypeRegistry(definition) }
 }
 
 /** Follows the imports before the loader does: it would read any file that an import names. */
-async function assertImports(file: string, name: string, includeDirs: readonly string[], scope: DocumentScope): Promise<void> {
+async function assertImports(file: string, { name, includeDirs, scope }: { readonly name: string; readonly includeDirs: readonly string[]; readonly scope: DocumentScope }): Promise<void> {
   const seen = new Set<string>()
   const pending = [file]
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

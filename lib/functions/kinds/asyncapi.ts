@@ -30,7 +30,7 @@ export async function compileAsyncapi(source: FunctionSource, parts: RemoteParts
   const located = await locateDocument(document, scope)
   const bundle = await bundleDocument(located, scope, parts.readRemote)
   const operation = readAsyncApiOperation(bundle.document, document, name)
-  const key = documentKey(source, parts, located, bundle.document)
+  const key = documentKey(source, parts, { located, document: bundle.document })
   const { settings } = source.options
   const address = settings.text(settingKey('sonatina.asyncapi', key, 'url')) ?? operation.server?.url
   const direction = operation.action === 'publish' ? 'outgoing' : 'incoming'

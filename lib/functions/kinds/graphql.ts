@@ -42,7 +42,7 @@ export function compileGraphql(source: FunctionSource, parts: RemoteParts): Invo
         callee,
         timeout,
       }, parts.remote)
-      return andThen(sent, (result) => readResult(result, callee)) as Promise<FunctionResult>
+      return andThen(sent, (result) => readResult(result, callee))
     },
   }
 }

@@ -50,15 +50,21 @@ export function documentScope({ scope, options }: FunctionSource): DocumentScope
   }
 }
 
+/** A document with where it was found. */
+interface KeyedDocument {
+  readonly located: LocatedDocument
+  readonly document: JsonObject
+}
+
 /**
  * Makes the key under which a document is configured (configuration.md §2): by file name, full address, function or title, as
  * `sonatina.operation-id-strategy` says; an alias is used as it is.
  *
  * @throws {@link DefinitionError} `DEFINITION_INVALID` when another document has the key already
  */
-export function documentKey(source: FunctionSource, parts: RemoteParts, located: LocatedDocument, document: JsonObject): string {
+export function documentKey(source: FunctionSource, parts: RemoteParts, { located, document }: KeyedDocument): string {
   const strategy = source.options.settings.text('sonatina.operation-id-strategy', 'FILE_NAME')
-  const key = located.alias ?? keyBy(strategy, source, located, document)
+  const key = located.alias ?? keyBy(strategy, source, { located, document })
   const owner = parts.documentKeys.get(key)
   if (owner !== undefined && owner !== located.uri && strategy !== 'FUNCTION_NAME') {
     throw new DefinitionError({
@@ -71,7 +77,7 @@ export function documentKey(source: FunctionSource, parts: RemoteParts, located:
   return key
 }
 
-function keyBy(strategy: string, { definition, scope }: FunctionSource, { name }: LocatedDocument, document: JsonObject): string {
+function keyBy(strategy: string, { definition, scope }: FunctionSource, { located: { name }, document }: KeyedDocument): string {
   switch (strategy) {
     case 'FULL_URI':
       return canonicalName(name.replace(/^[a-z]+:\/\/[^/]*\/?|^(?:file|classpath):\/*/i, '').replace(/[?#].*$/, ''))

@@ -3,9 +3,8 @@ import { isJsonObject, type Json } from '../../common/index.ts'
 import { environmentName, settingKey } from '../../configuration/index.ts'
 import { FunctionError } from '../../errors/index.ts'
 import type { HttpClient } from '../../http-client/index.ts'
-import type { MaybePromise } from '../../expressions/index.ts'
 import { describeFunction, failsOnStatus, type FunctionSource } from '../compile-options.ts'
-import type { CallContext, FunctionCall, FunctionResult, Invoker } from '../invoker.ts'
+import type { FunctionCall, FunctionResult, Invoker } from '../invoker.ts'
 import { argumentError } from '../openapi/arguments.ts'
 import { findOperation } from '../openapi/find-operation.ts'
 import type { OperationModel } from '../openapi/model.ts'
@@ -36,7 +35,7 @@ export async function compileRest(source: FunctionSource, parts: RemoteParts): P
   const { definition, scope, options } = source
   const { document, name } = splitOperation(source, '"<OpenAPI document>#<operationId>"')
   const { located, resolved } = await parts.library.load(document, documentScope(source))
-  const key = documentKey(source, parts, located, resolved.document)
+  const key = documentKey(source, parts, { located, document: resolved.document })
   const queryStyle = options.settings.text(settingKey('sonatina.rest-client', key, 'query-param-style')) as QueryStyle | undefined
   const operation = toOperationModel(resolved, findOperation(resolved, name), queryStyle)
   for (const warning of operation.warnings) options.log.warn({ workflowId: scope.workflowId, function: definition.name }, warning)
@@ -59,7 +58,7 @@ export async function compileRest(source: FunctionSource, parts: RemoteParts): P
   }
   return {
     async invoke(call) {
-      const value = await evaluateConfigKey(source, configKey, call.data, call.context)
+      const value = await evaluateConfigKey(source, configKey, call)
       if (value === undefined) throw argumentError(operation, 'metadata.configKey gives no text; it must name a configuration of the document')
       const chosen = key + parts.configKeySeparator + value
       // Asked before anything is made for it: the value comes from data, and its number must not grow with the calls.
@@ -166,8 +165,8 @@ function headersOf(accept: string, request: BuiltRequest): Record<string, string
   return { ...request.headers, accept, 'content-type': request.contentType ?? 'application/json' }
 }
 
-async function evaluateConfigKey({ scope }: FunctionSource, configKey: Json, data: Json, context: CallContext): Promise<string | undefined> {
-  const value: Json = typeof configKey === 'string' ? await (scope.evaluate(configKey, data, context) as MaybePromise<Json>) : configKey
+async function evaluateConfigKey({ scope }: FunctionSource, configKey: Json, call: FunctionCall): Promise<string | undefined> {
+  const value: Json = typeof configKey === 'string' ? await (scope.evaluate(configKey, data, context)) : configKey
   const text = typeof value === 'number' ? String(value) : value
   return typeof text === 'string' && text.trim() !== '' ? text.trim() : undefined
 }

@@ -1,7 +1,6 @@
 import { getOwn, isJsonObject, type Json } from '../../common/index.ts'
 import { FunctionError } from '../../errors/index.ts'
-import type { MaybePromise } from '../../expressions/index.ts'
-import { andThen, describeFunction, malformed, unavailable, type FunctionSource } from '../compile-options.ts'
+import { describeFunction, malformed, unavailable, type FunctionSource } from '../compile-options.ts'
 import { freezeData, toJson } from '../host-data.ts'
 import type { CallContext, Invoker } from '../invoker.ts'
 import { nearest } from '../nearest.ts'
@@ -50,11 +49,19 @@ export function compileService(operation: string, source: FunctionSource): Invok
   if (method === undefined) {
     return unavailable(source, `host class "${className}" has no method "${methodName}"; nearest: ${nearest(methodName, methodNames(host)).join(', ')}`)
   }
-  return createInvoker(host, method, parameterNames(host, methodName), describeFunction(source))
+  return createInvoker({ host, method, names: parameterNames(host, methodName), callee: describeFunction(source) })
 }
 
-function createInvoker(host: object, method: Method, names: readonly string[] | undefined, callee: string): Invoker {
-  const call = (values: readonly unknown[]): MaybePromise<unknown> => method.apply(host, [...values]) as MaybePromise<unknown>
+/** A method with the object it belongs to and, where declared, the names of its parameters. */
+interface BoundMethod {
+  readonly host: object
+  readonly method: Method
+  readonly names: readonly string[] | undefined
+  readonly callee: string
+}
+
+function createInvoker({ host, method, names, callee }: BoundMethod): Invoker {
+  const call = (values: readonly unknown[]): unknown => method.apply(host, [...values])
   return {
     invoke(request) {
       const context = contextOf(request.context)
@@ -63,8 +70,7 @@ function createInvoker(host: object, method: Method, names: readonly string[] | 
         ? call([...positional(given, names, callee), context])
         : call([freezeData(given ?? request.data), context])
       // Thenables of other libraries count as promises too.
-      if (isThenable(result)) return Promise.resolve(result).then((value) => ({ output: toJson(value, callee) }))
-      return andThen(result, (value) => ({ output: toJson(value, callee) }))
+      return isThenable(result) ? Promise.resolve(result).then((value) => ({ output: toJson(value, callee) })) : { output: toJson(result, callee) }
     },
   }
 }

@@ -49,7 +49,7 @@ export function compileValueCheck(operation: OperationModel, parameter: Paramete
 const CONTROL = /[\u0000-\u001f\u007f]/
 
 /** Asserts that a path value does not change the path. @throws {@link FunctionError} `FUNCTION_ARGUMENT_INVALID` */
-export function assertPathValue(operation: OperationModel, name: string, value: Json, written: string): void {
+export function assertPathValue(operation: OperationModel, name: string, { value, written }: { readonly value: Json; readonly written: string }): void {
   const place = `path parameter "${name}"`
   if (written === '') throw argumentError(operation, `${place} is empty, which would change the path; give it a value`)
   if (typeof value === 'string' ? CONTROL.test(value) : CONTROL.test(JSON.stringify(value))) {

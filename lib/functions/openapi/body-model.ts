@@ -49,14 +49,14 @@ export function formBodyModel(parameters: readonly JsonObject[], consumes: reado
   const hasFile = parameters.some((parameter) => parameter['type'] === 'file')
   const form = consumes.find((mediaType) => /^(multipart\/form-data|application\/x-www-form-urlencoded)$/.test(essence(mediaType)))
   const mediaType = hasFile ? 'multipart/form-data' : form ?? 'application/x-www-form-urlencoded'
-  const properties = Object.fromEntries(parameters.map((parameter) => [String(parameter['name']), parameter]))
+  const properties = Object.fromEntries(parameters.map((parameter) => [nameOf(parameter), parameter]))
   return {
     kind: essence(mediaType) === 'multipart/form-data' ? 'multipart' : 'form',
     mediaType,
     // Each required field is checked as a parameter.
     required: false,
     schema: { type: 'object', properties },
-    encoding: Object.fromEntries(parameters.map((parameter) => [String(parameter['name']), collectionEncoding(parameter)])),
+    encoding: Object.fromEntries(parameters.map((parameter) => [nameOf(parameter), collectionEncoding(parameter)])),
   }
 }
 
@@ -81,6 +81,10 @@ function serialisationOf({ contentType, style, explode, allowReserved }: JsonObj
     return { kind: 'style', style: known, explode: typeof explode === 'boolean' ? explode : known === 'form', allowReserved: allowReserved === true }
   }
   return typeof contentType === 'string' ? { kind: 'content', mediaType: contentType } : undefined
+}
+
+function nameOf(parameter: JsonObject): string {
+  return typeof parameter['name'] === 'string' ? parameter['name'] : ''
 }
 
 function essence(mediaType: string): string {

@@ -91,7 +91,7 @@ function mergeParameters({ operation, pathItem }: FoundOperation): JsonObject[] 
   for (const list of [pathItem['parameters'], operation['parameters']]) {
     if (!isJsonArray(list)) continue
     for (const parameter of list) {
-      if (isJsonObject(parameter)) merged.set(`${String(parameter['in'])} ${String(parameter['name'])}`, parameter)
+      if (isJsonObject(parameter)) merged.set(JSON.stringify([parameter['in'], parameter['name']]), parameter)
     }
   }
   return [...merged.values()]

@@ -57,6 +57,7 @@ interface Slot {
   readonly check: ValueCheck
   /** `<place>.<name>`: addresses one of several parameters of one name. */
   readonly qualified: string
+  readonly write: (value: Json, draft: Draft) => void
 }
 
 /** Pieces of a request under construction. */
@@ -75,45 +76,62 @@ const EMPTY: Readonly<Record<string, Json>> = {}
 export function compileRequestBuilder(operation: OperationModel, options: RequestBuilderOptions = {}): RequestBuilder {
   const slots = operation.parameters
     .filter((parameter) => !(parameter.in === 'header' && IGNORED_HEADERS.has(parameter.name.toLowerCase())))
-    .map((parameter) => ({ ...toSlot(operation, parameter, options), write: compileSlotWriter(operation, parameter) }))
-  const known = new Set(slots.flatMap((slot) => [slot.parameter.name, slot.qualified]))
-  for (const parameter of operation.parameters) known.add(parameter.name)
+    .map((parameter) => toSlot(operation, parameter, options))
   const template = compilePathTemplate(operation.path)
+  const chooseBody = compileBodyChoice(operation, slots, options)
   const writeBody = operation.body === undefined ? undefined : compileBodyWriter(operation.body)
-  const { body: bodyModel } = operation
-  // A whole value can be the body only where nothing else must be told from it.
-  const takesRest = bodyModel !== undefined && operation.parameters.every((parameter) => parameter.in !== 'form')
-  const takesWhole = takesRest && slots.every((slot) => !slot.parameter.required)
-
+  const { method } = operation
   return {
     build(args) {
-      const whole = args !== undefined && args !== null && !isJsonObject(args)
-      if (whole && !takesWhole) {
-        throw argumentError(operation, 'takes named arguments (an object); a single value is possible only for an operation with a body and no required parameter')
-      }
-      const named = whole ? EMPTY : args ?? EMPTY
+      const named = isJsonObject(args) ? args : EMPTY
       const draft: Draft = { query: '', headers: {}, cookies: '', form: undefined, path: new Array<string | undefined>(template.names.length) }
-      for (const slot of slots) {
-        const given = read(named, slot)
-        if (given !== undefined && given !== null) slot.write(slot.check(given), draft)
-        else if (slot.parameter.required) {
-          throw argumentError(operation, `required ${slot.parameter.in} parameter "${slot.parameter.name}" is not given`)
-        }
-      }
-      const rest = whole ? undefined : restOf(named, known)
-      if (rest !== undefined && !takesRest) refuseUnknown(operation, Object.keys(rest), options)
-      const body = whole ? args : draft.form as Json | undefined ?? (takesRest ? chooseBody(bodyModel, rest) : undefined)
+      for (const slot of slots) fill(operation, slot, { named, draft })
+      const body = chooseBody(args, draft)
       const joined = template.join(draft.path)
       if ('problem' in joined) throw argumentError(operation, joined.problem)
       const { query, headers, cookies } = draft
-      const request = { method: operation.method, path: joined.path, query: joinQueries(template.query, query), headers, cookies }
-      if (writeBody === undefined || body === undefined || body === null) {
-        if (bodyModel?.required === true) throw argumentError(operation, 'the required body is not given; name its properties in the arguments')
-        return request
-      }
-      return { ...request, ...writeBody(options.validate === undefined ? body : options.validate.body(body)) }
+      const request = { method, path: joined.path, query: joinQueries(template.query, query), headers, cookies }
+      return body === undefined || writeBody === undefined ? request : { ...request, ...writeBody(body) }
     },
   }
+}
+
+/** Writes one parameter into the draft, when it is given or has a default. */
+function fill(operation: OperationModel, slot: Slot, { named, draft }: { readonly named: Readonly<Record<string, Json>>; readonly draft: Draft }): void {
+  const given = read(named, slot)
+  if (given !== undefined && given !== null) slot.write(slot.check(given), draft)
+  else if (slot.parameter.required) throw argumentError(operation, `required ${slot.parameter.in} parameter "${slot.parameter.name}" is not given`)
+}
+
+/** Compiles what of the arguments is the body: the whole value, the fields of a form, or what no parameter has taken. */
+function compileBodyChoice(operation: OperationModel, slots: readonly Slot[], options: RequestBuilderOptions): (args: Json | undefined, draft: Draft) => Json | undefined {
+  const { body } = operation
+  const known = new Set([...operation.parameters.map((parameter) => parameter.name), ...slots.map((slot) => slot.qualified)])
+  const isForm = operation.parameters.some((parameter) => parameter.in === 'form')
+  const takesRest = body !== undefined && !isForm
+  // A single value can be the body only where nothing else must be told from it.
+  const takesWhole = takesRest && slots.every((slot) => !slot.parameter.required)
+  const validate = options.validate?.body ?? asItIs
+  const choose = (args: Json | undefined, draft: Draft): Json | undefined => {
+    if (args === undefined || args === null) return draft.form as Json | undefined
+    if (!isJsonObject(args)) {
+      if (takesWhole) return args
+      throw argumentError(operation, 'takes named arguments (an object); a single value is possible only for an operation with a body and no required parameter')
+    }
+    const rest = restOf(args, known)
+    if (rest !== undefined && !takesRest) refuseUnknown(operation, Object.keys(rest), options)
+    return takesRest ? unwrap(body, rest) : draft.form as Json | undefined
+  }
+  return (args, draft) => {
+    const chosen = choose(args, draft)
+    if (chosen !== undefined && chosen !== null) return validate(chosen)
+    if (body?.required === true) throw argumentError(operation, 'the required body is not given; name its properties in the arguments')
+    return undefined
+  }
+}
+
+function asItIs(value: Json): Json {
+  return value
 }
 
 function toSlot(operation: OperationModel, parameter: ParameterModel, options: RequestBuilderOptions): Slot {
@@ -123,6 +141,7 @@ function toSlot(operation: OperationModel, parameter: ParameterModel, options: R
     parameter,
     check: validate === undefined ? check : (value) => validate(check(value)),
     qualified: `${parameter.in}.${parameter.name}`,
+    write: compileSlotWriter(operation, parameter),
   }
 }
 
@@ -134,7 +153,7 @@ function compileSlotWriter(operation: OperationModel, parameter: ParameterModel)
       const places = placeNames(operation.path).flatMap((other, index) => other === name ? [index] : [])
       return (value, draft) => {
         const written = write(value)
-        assertPathValue(operation, name, value, written)
+        assertPathValue(operation, name, { value, written })
         for (const place of places) draft.path[place] = written
       }
     }
@@ -186,7 +205,8 @@ function read(named: Readonly<Record<string, Json>>, { parameter, qualified }: S
   return addressed === undefined ? parameter.default : addressed
 }
 
-function chooseBody(body: BodyModel, rest: Record<string, Json> | undefined): Json | undefined {
+/** What is left is the body, or holds it under a name of its own. */
+function unwrap(body: BodyModel, rest: Record<string, Json> | undefined): Json | undefined {
   if (rest === undefined) return undefined
   const names = Object.keys(rest)
   const [only] = names

@@ -20,7 +20,7 @@ export async function resolveDocument(bundle: Bundle): Promise<ResolvedDocument>
   const result = await client.resolve({
     spec: structuredClone(bundle.document),
     baseDoc: `https://closure.invalid/${encodeURIComponent(name)}`,
-    http: (request) => Promise.reject(new Error(`the reference ${request.url} was not part of the closure`)),
+    http: ({ url }) => Promise.reject(outside(name, url)),
   })
   const [fault] = result.errors
   if (fault !== undefined) {
@@ -36,9 +36,15 @@ export async function resolveDocument(bundle: Bundle): Promise<ResolvedDocument>
   return { name, uri, version, document }
 }
 
+/** Bundling has read everything that is referred to; swagger-client must not fetch on its own. */
+function outside(name: string, url: string): DefinitionError {
+  return new DefinitionError({ code: 'DEFINITION_INVALID', message: `Document "${name}" refers to ${url}, which is not part of it` })
+}
+
 function versionOf(document: JsonObject, name: string): 2 | 3 {
   const { swagger, openapi } = document as { swagger?: Json; openapi?: Json }
-  if (String(swagger) === '2.0' || swagger === 2) return 2
+  // YAML reads an unquoted 2.0 as a number.
+  if (swagger === '2.0' || swagger === 2) return 2
   if (typeof openapi === 'string' && /^3\.[01]\.\d+/.test(openapi)) return 3
   const found = openapi !== undefined ? `openapi: ${JSON.stringify(openapi)}` : swagger !== undefined ? `swagger: ${JSON.stringify(swagger)}` : undefined
   throw new DefinitionError({

@@ -40,5 +40,5 @@ function legacyServer(document: JsonObject, base: string | undefined): string | 
   if (typeof host !== 'string' || host === '') return base === undefined ? undefined : path || '/'
   const offered = isJsonArray(schemes) ? schemes.filter((scheme) => scheme === 'https' || scheme === 'http') : []
   const scheme = offered.includes('https') ? 'https' : offered[0] ?? (base?.startsWith('https:') === true ? 'https' : 'http')
-  return `${String(scheme)}://${host}${path}`
+  return `${scheme}://${host}${path}`
 }

@@ -32,5 +32,5 @@ declare module 'swagger-client' {
   }
 
   const client: SwaggerClient
-  export default client
+  export = client
 }

@@ -21,9 +21,9 @@ export function compileArgumentValidation(operation: OperationModel, document: J
     parameter(parameter) {
       if (parameter.schema === true) return (value) => value
       const validate = compile(parameter.schema, true)
-      return check(operation, `${parameter.in} parameter "${parameter.name}"`, validate, true)
+      return check(operation, { place: `${parameter.in} parameter "${parameter.name}"`, coerces: true }, validate)
     },
-    body: validateBody === undefined ? (value) => value : check(operation, 'the body', validateBody, false),
+    body: validateBody === undefined ? (value) => value : check(operation, { place: 'the body', coerces: false }, validateBody),
   }
 }
 
@@ -34,7 +34,7 @@ function createCompiler(document: JsonObject): Compile {
   const modern = typeof document['openapi'] === 'string' && document['openapi'].startsWith('3.1')
   const make = (coerceTypes: boolean): Ajv2020.default | AjvDraft04.default => {
     const ajv = modern ? new Ajv2020.default({ ...options, coerceTypes }) : new AjvDraft04.default({ ...options, coerceTypes })
-    addFormats.default(ajv as never)
+    addFormats.default(ajv)
     return ajv
   }
   const strict = make(false)
@@ -49,14 +49,14 @@ function relative(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, member]) => {
     if (key === '$ref' && typeof member === 'string') return [key, member.replace(/^[^#]*#/, '#')]
-    return [key, relative(member as Json)]
+    return [key, relative(member)]
   }))
 }
 
-function check(operation: OperationModel, place: string, validate: ValidateFunction, wrap: boolean): ValueCheck {
+function check(operation: OperationModel, { place, coerces }: { readonly place: string; readonly coerces: boolean }, validate: ValidateFunction): ValueCheck {
   return (value) => {
-    // Coercion changes what it validates: it gets a holder of its own.
-    const candidate: unknown = wrap ? structuredClone(value) : value
+    // Coercion changes what it validates.
+    const candidate: unknown = coerces ? structuredClone(value) : value
     if (validate(candidate)) return value
     throw argumentError(operation, `${place} does not fit the document: ${describe(validate.errors ?? [])}`)
   }

@@ -59,19 +59,31 @@ function decodeBody(answer: RemoteAnswer, options: AnswerOptions): Json {
 
 function parseJson(answer: RemoteAnswer, mediaType: MediaType, options: AnswerOptions): Json {
   const text = decodeText(answer.body, mediaType)
+  if (text === undefined) throw notJson(`it is not text in ${mediaType.charset ?? 'UTF-8'}`, { answer, mediaType, options })
   try {
-    if (text === undefined) throw new SyntaxError(`the text is not in ${mediaType.charset ?? 'UTF-8'}`)
     return JSON.parse(text) as Json
   } catch (cause) {
-    // The parser quotes the text around the fault, which may be anything; only the position is of use.
-    const position = cause instanceof Error ? /position \d+|Unexpected end|is not in .*/.exec(cause.message)?.[0] : undefined
-    throw new FunctionError({
-      code: 'FUNCTION_FAILED',
-      message: `${options.callee} answered ${String(answer.status)} with ${mediaType.essence} that is not JSON${position === undefined ? '' : ` (${position})`}`,
-      details: { ...options.details },
-      cause,
-    })
+    throw notJson(faultOf(text, cause), { answer, mediaType, options })
   }
+}
+
+function notJson(reason: string, { answer, mediaType, options }: { readonly answer: RemoteAnswer; readonly mediaType: MediaType; readonly options: AnswerOptions }): FunctionError {
+  return new FunctionError({
+    code: 'FUNCTION_FAILED',
+    message: `${options.callee} answered ${String(answer.status)} with ${mediaType.essence} that is not JSON: ${reason}`,
+    details: { ...options.details },
+  })
+}
+
+const TOKEN = /\s+|[{}[\],:]|"(?:[^"\\\u0000-\u001f]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
+
+/** Says where a text stops being JSON, without the text: the parser's message quotes what stands there, which may be anything. */
+function faultOf(text: string, cause: unknown): string {
+  const told = cause instanceof Error ? /at position \d+/.exec(cause.message)?.[0] : undefined
+  if (told !== undefined) return `a fault ${told}`
+  let position = 0
+  for (TOKEN.lastIndex = 0; TOKEN.test(text); position = TOKEN.lastIndex);
+  return position < text.length ? `a fault at position ${String(position)}` : 'it ends too early, or its parts do not fit'
 }
 
 function parseOr(text: string, fallback: Json): Json {

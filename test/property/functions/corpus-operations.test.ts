@@ -46,7 +46,7 @@ describe('documents of the corpus', function () {
 
   before(function () {
     if (existsSync(corpus)) return
-    console.log(`SKIPPED: ${corpus} is missing; 1 suite did not run`)
+    process.stdout.write(`SKIPPED: ${corpus} is missing; 1 suite did not run\n`)
     this.skip()
   })
 

@@ -83,7 +83,7 @@ export function buildBoth(given: Case): { readonly ours: Comparable; readonly re
 
 type Row = (parameter: JsonObject, value: Json, modern: boolean) => boolean
 
-const texts = (value: Json): string[] => typeof value === 'string' ? [value] : typeof value === 'object' && value !== null ? Object.values(value).flatMap((item) => texts(item as Json)) : []
+const texts = (value: Json): string[] => typeof value === 'string' ? [value] : typeof value === 'object' && value !== null ? Object.values(value).flatMap((item) => texts(item)) : []
 
 /** The rows of reference-differences.test.ts, as predicates. */
 const ROWS: readonly Row[] = [

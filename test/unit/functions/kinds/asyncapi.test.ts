@@ -119,7 +119,7 @@ describe('functions/kinds/asyncapi', () => {
 
     before(async function () {
       if (binary === undefined) {
-        console.log('SKIPPED: no nats-server is installed; 1 suite did not run')
+        process.stdout.write('SKIPPED: no nats-server is installed; 1 suite did not run\n')
         this.skip()
       }
       const port = await freePort()

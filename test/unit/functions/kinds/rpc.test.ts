@@ -1,4 +1,4 @@
-import { Metadata, Server, ServerCredentials, status, type handleBidiStreamingCall, type handleClientStreamingCall, type handleServerStreamingCall, type handleUnaryCall, type ServiceDefinition } from '@grpc/grpc-js'
+import { type Metadata, Server, ServerCredentials, status, type handleBidiStreamingCall, type handleClientStreamingCall, type handleServerStreamingCall, type handleUnaryCall, type ServiceDefinition } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { expect } from 'chai'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -75,7 +75,7 @@ describe('functions/kinds/rpc', () => {
       One: one, Many: many, Collect: collect, Chat: chat,
       Nothing: ((_call, callback) => { callback(null, {}) }) as handleUnaryCall<object, object>,
       Echo: ((call, callback) => { callback(null, call.request) }) as handleUnaryCall<object, object>,
-    } as never)
+    })
     port = await new Promise((resolve, reject) => {
       server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => { if (error === null) resolve(bound); else reject(error) })
     })
@@ -165,7 +165,7 @@ describe('functions/kinds/rpc', () => {
 
   it('refuses unknown fields and wrong types before anything is sent; profile sonataflow drops unknown ones', async () => {
     for (const args of [{ nome: 'x' }, { innerThing: { unknwon: true } }, { innerThing: 3 }, [1], 'text']) {
-      expect(await failure(call('One', args as Json)), JSON.stringify(args)).to.include({ code: 'FUNCTION_ARGUMENT_INVALID' })
+      expect(await failure(call('One', args)), JSON.stringify(args)).to.include({ code: 'FUNCTION_ARGUMENT_INVALID' })
     }
     await using compiler = await create()
     expect((await (await compile(compiler, 'One', { profile: 'sonataflow' })).invoke(callOf({ nome: 'x' }))).output).to.have.property('message')

@@ -26,7 +26,7 @@ const hostClasses = new Map<string, object>([['Numbers', numbers], ['org.acme.Fu
 
 async function invoke(operation: string, call: FunctionCall): Promise<FunctionResult> {
   await using compiler = await createTestCompiler({ hostClasses })
-  return (await compiler.compile({ operation })).invoke(call)
+  return await (await compiler.compile({ operation })).invoke(call)
 }
 
 async function failure(work: () => unknown): Promise<unknown> {
