@@ -73,6 +73,15 @@ export interface ObservedStep extends HistoryStep {
   readonly version: string
 }
 
+/** Where a runtime can be reached, without trailing slashes. */
+export interface Addresses {
+  readonly url: string
+  /** Address of the management listener, when it is another one. */
+  readonly managementUrl?: string
+  readonly inspectorUrl?: string
+  readonly swaggerUiUrl?: string
+}
+
 /** Definitions, settings and a host, put together. */
 export interface Runtime {
   readonly host: Host
@@ -82,7 +91,7 @@ export interface Runtime {
   /** Removes a definition; its running instances go on. */
   undeploy(id: string, version?: string): void
   /** Opens the HTTP server. Port 0 takes a free one. */
-  listen(options?: { readonly host?: string; readonly port?: number }): Promise<{ readonly url: string }>
+  listen(address?: { readonly host?: string; readonly port?: number }): Promise<Addresses>
   /** Resolves when no instance has anything to do but wait: for embedding and tests. */
   quiet(): Promise<void>
   /** Stops listening, lets running work finish, closes the store. */

@@ -1,18 +1,17 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { createAuthorizer } from './auth/index.ts'
-import { createLogger, createRandomIdSource, createSystemClock, type Clock, type IdSource, type Logger } from './common/index.ts'
+import { readFile, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { createAccessControl, createAuthorizer } from './auth/index.ts'
+import { createLogger, createRandomIdSource, createSystemClock, type Cancel, type Clock, type IdSource, type Logger } from './common/index.ts'
 import { createSettings, type Settings } from './configuration/index.ts'
-import { checkDuplicates, loadDefinition, loadDefinitions, type LoadFailure, type LoadedDefinition, type LoadOptions } from './definition/index.ts'
-import { createRegistry, deploy, type DeployOptions, type Registry } from './deployment/index.ts'
-import { DefinitionError } from './errors/index.ts'
-import type { CloudEventRecord } from './events/index.ts'
-import { createFunctionCompiler, loadHostClasses, type FunctionCompiler } from './functions/index.ts'
+import type { LoadOptions } from './definition/index.ts'
+import { createLoader, createRegistry, watchFiles, type DeployOptions, type Loader, type Registry } from './deployment/index.ts'
+import type { DevServices } from './dev-services/index.ts'
+import { createFunctionCompiler, findHostModules, loadHostClasses, type FunctionCompiler } from './functions/index.ts'
 import { createSchedules, type Kernel } from './hosts/index.ts'
 import { createMemoryHost } from './hosts/memory/index.ts'
 import { createHttpClients, type HttpClients } from './http-client/index.ts'
 import { createLifecycle, createOutgoing, type Lifecycle, type Outgoing } from './messaging/index.ts'
-import type { DefinitionInput, Runtime, RuntimeOptions } from './runtime-options.ts'
+import type { Addresses, DefinitionInput, Runtime, RuntimeOptions } from './runtime-options.ts'
 import { createServer, createServerMetrics, resolveServerSettings, type Server, type ServerMetrics } from './server/index.ts'
 
 /** What the parts of a runtime are made from. */
@@ -23,6 +22,20 @@ interface Surroundings {
   readonly clock: Clock
   readonly ids: IdSource
   readonly log: Logger
+  /** Files, directories and documents to serve. */
+  readonly definitions: readonly DefinitionInput[]
+  readonly devServices: DevServices | undefined
+}
+
+/** The parts, wired. */
+interface Parts extends Surroundings {
+  readonly registry: Registry
+  readonly clients: HttpClients
+  readonly metrics: ServerMetrics
+  readonly outgoing: Outgoing
+  readonly host: Kernel
+  readonly functions: FunctionCompiler
+  readonly loader: Loader
 }
 
 /**
@@ -34,46 +47,54 @@ interface Surroundings {
  * @throws {@link DefinitionError} with option `strict`, when a definition cannot be loaded
  */
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
-  const surroundings = await surround(options)
-  const { settings, clock, log } = surroundings
-  for (const { level, message } of settings.warnings) log[level]({}, message)
-  const registry = createRegistry()
-  const clients = createHttpClients({ settings, clock, log })
-  const metrics = createServerMetrics()
-  const outgoing = createOutgoing({ settings, client: clients.general, clock, log })
-  const host = createHost(surroundings, registry, metrics, outgoing)
-  const functions = await createFunctions(surroundings, clients, (event) => { host.emit(event) })
-  const schedules = createSchedules({ clock, log, start: ({ program }) => host.start({ workflowId: program.definition.id, version: program.definition.version, input: {} }) })
+  const parts = await wire(await surround(options))
+  const { host, registry, loader, clock, log, settings, definitions, outgoing } = parts
+  const schedules = createSchedules({ clock, log, start: ({ program: { definition } }) => host.start({ workflowId: definition.id, version: definition.version, input: {} }) })
   registry.catalogue.onChange(() => { schedules.update(registry.deployments.list()) })
-  const loader = createLoader(surroundings, registry, functions)
-  await loader.add(options.definitions ?? defaultDefinitions(surroundings))
+  await loader.add(definitions)
+  const unwatch = settings.boolean('sonatina.definitions.watch', settings.profile === 'dev') ? await watchDefinitions(parts) : undefined
   let server: Server | undefined
   return {
     host,
     catalogue: registry.catalogue,
-    deploy: (definitions) => loader.add(definitions),
+    deploy: (more) => loader.add(more),
     undeploy: (id, version) => { registry.remove(id, version) },
     async listen(address) {
-      server = createServer({ host, catalogue: registry.catalogue, settings: resolveServerSettings(settings), log, clock, ids: surroundings.ids, metrics })
-      const { url } = await server.listen(address)
-      return { url }
+      server = openServer(parts)
+      return describe(await server.listen(address), parts)
     },
-    quiet: () => host.quiet(),
+    async quiet() {
+      await host.quiet()
+      await outgoing.idle()
+    },
     async close(graceMilliseconds = settings.duration('sonatina.shutdown.timeout', 30_000)) {
-      // Requests first, then what they started, then the connections that both used.
+      unwatch?.()
       schedules.close()
+      // Requests first, then what they started, then the connections that both used.
       await server?.close(graceMilliseconds)
       await host.close(graceMilliseconds)
       await outgoing.close(graceMilliseconds)
-      await functions.close()
-      await clients.close()
+      await parts.functions.close()
+      await parts.clients.close()
+      await parts.devServices?.close()
     },
   }
 }
 
 async function surround(options: RuntimeOptions): Promise<Surroundings> {
   const root = resolve(options.root ?? '.')
-  const settings = await createSettings({
+  const clock = options.clock ?? createSystemClock()
+  const ids = options.ids ?? createRandomIdSource()
+  const first = await readSettings(options, root)
+  const log = options.log ?? createLogger({ level: toLevel(first.text('sonatina.log.level', 'INFO')) })
+  const devServices = await wantsDevServices(first, root) ? await startDevServices(first, clock, log) : undefined
+  const settings = devServices === undefined ? first : await readSettings({ ...options, settings: { ...options.settings, ...settingsOf(devServices) } }, root)
+  for (const { level, message } of settings.warnings) log[level]({}, message)
+  return { options, settings, root, clock, ids, log, devServices, definitions: options.definitions ?? await defaultDefinitions(settings, root) }
+}
+
+function readSettings(options: RuntimeOptions, root: string): Promise<Settings> {
+  return createSettings({
     root,
     ...(options.settings === undefined ? {} : { settings: options.settings }),
     ...(options.arguments === undefined ? {} : { arguments: options.arguments }),
@@ -81,14 +102,6 @@ async function surround(options: RuntimeOptions): Promise<Surroundings> {
     ...(options.profile === undefined ? {} : { profile: options.profile }),
     ...(options.settingsFiles === undefined ? {} : { readFile: explicitFiles(root, options.settingsFiles) }),
   })
-  return {
-    options,
-    settings,
-    root,
-    clock: options.clock ?? createSystemClock(),
-    ids: options.ids ?? createRandomIdSource(),
-    log: options.log ?? createLogger({ level: toLevel(settings.text('sonatina.log.level', 'INFO')) }),
-  }
 }
 
 /** Lets files named explicitly stand for the project's `application.properties`. */
@@ -103,32 +116,72 @@ function explicitFiles(root: string, paths: readonly string[]): (path: string) =
 
 function toLevel(text: string): 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent' {
   const level = text.toLowerCase()
-  return level === 'trace' || level === 'debug' || level === 'warn' || level === 'error' ? level : level === 'off' ? 'silent' : 'info'
+  if (level === 'off') return 'silent'
+  if (level === 'all') return 'trace'
+  if (level === 'warning') return 'warn'
+  return level === 'trace' || level === 'debug' || level === 'warn' || level === 'error' ? level : 'info'
 }
 
-function defaultDefinitions({ settings, root }: Surroundings): readonly string[] {
-  return settings.list('sonatina.definitions', ['workflows']).map((path) => resolve(root, path))
+async function defaultDefinitions(settings: Settings, root: string): Promise<readonly string[]> {
+  const configured = settings.list('sonatina.definitions')
+  if (configured !== undefined && configured.length > 0) return configured.map((path) => resolve(root, path))
+  const workflows = join(root, 'workflows')
+  return [await exists(workflows) ? workflows : root]
 }
 
-async function createFunctions({ options, settings, root, clock, ids, log }: Surroundings, httpClients: HttpClients, publish: (event: CloudEventRecord) => void): Promise<FunctionCompiler> {
-  const modules = settings.list('sonatina.host-classes')?.map((path) => resolve(root, path))
-  const found = modules === undefined ? new Map<string, object>() : await loadHostClasses(modules)
-  return createFunctionCompiler({
-    settings,
+function exists(path: string): Promise<boolean> {
+  return stat(path).then(() => true, () => false)
+}
+
+const ACME = { document: 'specs/acme-financial-service.yml', client: 'sonatina.rest-client.acme_financial_service_yml', oauth: 'sonatina.oidc-client.acme_financial_oauth' }
+
+/** In development the remote side of the reference workflow comes along, unless the project has one of its own. */
+async function wantsDevServices(settings: Settings, root: string): Promise<boolean> {
+  if (settings.profile !== 'dev' || !settings.boolean('sonatina.dev-services.enabled', true)) return false
+  const configured = settings.has(`${ACME.client}.url`) || settings.has(`${ACME.oauth}.client-id`)
+  return !configured && await exists(join(root, ACME.document))
+}
+
+// Loaded only here: production needs neither.
+async function startDevServices(settings: Settings, clock: Clock, log: Logger): Promise<DevServices> {
+  const { startDevServices: start } = await import('./dev-services/index.ts')
+  return start({
     clock,
-    ids,
-    log,
-    root,
-    httpClients,
-    publish,
-    authorizer: createAuthorizer({ settings, clients: httpClients, clock, ids, log }),
-    hostClasses: new Map([...found, ...(options.hostClasses ?? [])]),
-    ...(options.functionTypes === undefined ? {} : { functionTypes: options.functionTypes }),
-    ...(options.stdout === undefined ? {} : { stdout: options.stdout }),
+    log: log.child({ module: 'dev-services' }),
+    oauthPort: settings.number('sonatina.dev-services.oauth-port', 0),
+    acmePort: settings.number('sonatina.dev-services.acme-port', 0),
   })
 }
 
-function createHost({ options, settings, clock, ids, log }: Surroundings, registry: Registry, metrics: ServerMetrics, outgoing: Outgoing): Kernel {
+function settingsOf({ authorizationServer, acme }: DevServices): Record<string, string> {
+  return {
+    [`${ACME.client}.url`]: acme.url,
+    [`${ACME.oauth}.discovery-enabled`]: 'false',
+    [`${ACME.oauth}.token-path`]: authorizationServer.tokenUrl,
+    [`${ACME.oauth}.client-id`]: authorizationServer.clientId,
+    [`${ACME.oauth}.credentials.client-secret.value`]: authorizationServer.clientSecret,
+  }
+}
+
+async function wire(surroundings: Surroundings): Promise<Parts> {
+  const { settings, clock, log, options } = surroundings
+  const registry = createRegistry()
+  const clients = createHttpClients({ settings, clock, log })
+  const metrics = createServerMetrics()
+  const outgoing = createOutgoing({ settings, client: clients.general, clock, log })
+  const host = createHost(surroundings, { registry, metrics, outgoing })
+  const functions = await createFunctions(surroundings, { clients, host })
+  const loader = createLoader({
+    registry,
+    log,
+    load: loadOptions(surroundings),
+    deploy: deployOptions(surroundings, functions),
+    strict: options.strict ?? settings.boolean('sonatina.definitions.strict', false),
+  })
+  return { ...surroundings, registry, clients, metrics, outgoing, host, functions, loader }
+}
+
+function createHost({ options, settings, clock, ids, log }: Surroundings, { registry, metrics, outgoing }: Pick<Parts, 'registry' | 'metrics' | 'outgoing'>): Kernel {
   const maxActive = settings.number('sonatina.instances.max-active')
   const lifecycle = createLifecycleOf(settings, { clock, ids, outgoing })
   return createMemoryHost({
@@ -165,68 +218,35 @@ function createLifecycleOf(settings: Settings, { clock, ids, outgoing }: { clock
   return createLifecycle({ clock, ids, send: (event) => { outgoing.send(event, channel) } })
 }
 
-interface Loader {
-  add(definitions: readonly DefinitionInput[]): Promise<{ readonly failures: readonly LoadFailure[] }>
+async function createFunctions(surroundings: Surroundings, { clients, host }: Pick<Parts, 'clients' | 'host'>): Promise<FunctionCompiler> {
+  const { options, settings, root, clock, ids, log } = surroundings
+  const found = await loadHostClasses(await hostModules(surroundings))
+  return createFunctionCompiler({
+    settings,
+    clock,
+    ids,
+    log,
+    root,
+    httpClients: clients,
+    authorizer: createAuthorizer({ settings, clients, clock, ids, log }),
+    publish: (event) => { host.emit(event) },
+    hostClasses: new Map([...found, ...(options.hostClasses ?? [])]),
+    ...(options.functionTypes === undefined ? {} : { functionTypes: options.functionTypes }),
+    ...(options.stdout === undefined ? {} : { stdout: options.stdout }),
+  })
 }
 
-/** Loads definitions and takes those that can run into service. */
-function createLoader(surroundings: Surroundings, registry: Registry, functions: FunctionCompiler): Loader {
-  const { options } = surroundings
-  const deployOptions = deploymentOptions(surroundings, functions)
-  return {
-    async add(definitions) {
-      const { loaded, failures } = await load(definitions, loadOptions(surroundings))
-      const refused: LoadFailure[] = [...failures]
-      for (const definition of withoutDuplicates(loaded, refused)) {
-        for (const warning of definition.warnings) surroundings.log.warn({ workflow: definition.definition.id, ...warning }, warning.message)
-        await take(definition, refused)
-      }
-      for (const { uri, error } of refused) surroundings.log.error({ definition: uri, code: error.code }, error.message)
-      registry.setFailures(refused)
-      if (options.strict === true && refused[0] !== undefined) throw refused[0].error
-      return { failures: refused }
-    },
-  }
-
-  async function take(definition: LoadedDefinition, refused: LoadFailure[]): Promise<void> {
-    try {
-      registry.add(await deploy(definition, deployOptions))
-    } catch (error) {
-      if (!(error instanceof DefinitionError)) throw error
-      refused.push({ uri: definition.source.uri, error })
-    }
-  }
-}
-
-/** Of two files with one id and version the first is served, and the second is named together with it (decisions.md 3). */
-function withoutDuplicates(loaded: readonly LoadedDefinition[], refused: LoadFailure[]): readonly LoadedDefinition[] {
-  const kept: LoadedDefinition[] = []
-  for (const candidate of loaded) {
-    try {
-      checkDuplicates([...kept, candidate])
-      kept.push(candidate)
-    } catch (error) {
-      if (!(error instanceof DefinitionError)) throw error
-      refused.push({ uri: candidate.source.uri, error })
-    }
-  }
-  return kept
-}
-
-async function load(definitions: readonly DefinitionInput[], options: LoadOptions): Promise<{ loaded: LoadedDefinition[]; failures: LoadFailure[] }> {
-  const paths = definitions.filter((input) => typeof input === 'string')
-  const { loaded, failures } = await loadDefinitions(paths, options)
-  const result = { loaded: [...loaded], failures: [...failures] }
-  for (const input of definitions) {
-    if (typeof input === 'string') continue
-    try {
-      result.loaded.push(await loadDefinition(input, options))
-    } catch (error) {
-      if (!(error instanceof DefinitionError)) throw error
-      result.failures.push({ uri: input.uri, error })
-    }
-  }
-  return result
+/** Modules named in the settings, else those beside the definitions. */
+async function hostModules({ settings, root, definitions, options }: Surroundings): Promise<readonly string[]> {
+  const named = settings.list('sonatina.host-classes')
+  if (named !== undefined && named.length > 0) return named.map((path) => resolve(root, path))
+  // A program that hands its classes over does not want files to be run that happen to lie there.
+  if (options.hostClasses !== undefined) return []
+  const directories = definitions.filter((input) => typeof input === 'string').map(async (path) => {
+    const isDirectory = await stat(path).then((entry) => entry.isDirectory(), () => false)
+    return isDirectory ? path : dirname(path)
+  })
+  return findHostModules(await Promise.all(directories))
 }
 
 function loadOptions({ options, settings, root }: Surroundings): LoadOptions {
@@ -240,7 +260,7 @@ function loadOptions({ options, settings, root }: Surroundings): LoadOptions {
   }
 }
 
-function deploymentOptions({ options, settings, root, clock, ids, log }: Surroundings, functions: FunctionCompiler): DeployOptions {
+function deployOptions({ options, settings, root, clock, ids, log }: Surroundings, functions: FunctionCompiler): DeployOptions {
   return {
     functions,
     root,
@@ -249,7 +269,52 @@ function deploymentOptions({ options, settings, root, clock, ids, log }: Surroun
     log,
     secrets: { read: (key) => settings.expressionSecret(key) },
     maxSteps: settings.number('sonatina.instances.max-steps', 100_000),
-    expressions: {},
+    expressions: {
+      lenient: settings.boolean('sonatina.expressions.lenient', false),
+      dynamicSecrets: settings.boolean('sonatina.expressions.dynamic-secrets', false),
+      regex: settings.text('sonatina.expressions.regex', 'linear') === 'backtracking' ? 'backtracking' : 'linear',
+    },
     ...(options.replace?.functions === undefined ? {} : { replacements: options.replace.functions }),
+  }
+}
+
+function watchDefinitions({ definitions, loader, clock, log }: Parts): Promise<Cancel> {
+  const paths = definitions.filter((input) => typeof input === 'string')
+  return watchFiles({
+    paths,
+    clock,
+    log,
+    async changed() {
+      const { failures } = await loader.reload(paths)
+      log.info({ failures: failures.length }, 'definitions were loaded again')
+    },
+  })
+}
+
+function openServer({ host, registry, settings, log, clock, ids, metrics, clients, root, loader }: Parts): Server {
+  const access = createAccessControl({ settings, httpClient: clients.general, clock, log })
+  return createServer({
+    host,
+    catalogue: registry.catalogue,
+    settings: resolveServerSettings(settings),
+    log,
+    clock,
+    ids,
+    metrics,
+    sourceRoots: [root],
+    async deploy(source) {
+      const { failures } = await loader.add([source])
+      if (failures[0] !== undefined) throw failures[0].error
+    },
+    ...(access.active ? { authenticate: (request) => access.authorize(request) } : {}),
+  })
+}
+
+function describe({ url, managementUrl }: Addresses, { settings }: Parts): Addresses {
+  const service = managementUrl ?? url
+  return {
+    url,
+    ...(managementUrl === undefined ? {} : { managementUrl }),
+    ...(settings.boolean('sonatina.swagger-ui.always-include', settings.profile === 'dev') ? { swaggerUiUrl: `${service}/q/swagger-ui` } : {}),
   }
 }

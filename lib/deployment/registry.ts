@@ -34,6 +34,7 @@ export function createRegistry(): Registry {
       list: () => [...newest.values()].map(({ loaded }) => loaded),
       find: (id, version) => find(id, version)?.loaded,
       get failures() { return failures },
+      get consumedTypes() { return new Set([...newest.values()].flatMap(consumedTypesOf)) },
       onChange(listener): Cancel {
         listeners.add(listener)
         return () => { listeners.delete(listener) }
@@ -56,6 +57,12 @@ export function createRegistry(): Registry {
       for (const listener of listeners) listener()
     },
   }
+}
+
+function consumedTypesOf({ program }: DeployedWorkflow): string[] {
+  const declared = [...program.events.values()].filter(({ kind }) => kind === 'consumed').map(({ type }) => type)
+  const called = program.invokers.flatMap(({ event }) => (event?.kind === 'consumed' ? [event.type] : []))
+  return [...declared, ...called]
 }
 
 /** The highest by SemVer; where a version is none, the one that came last (decisions.md 3). */

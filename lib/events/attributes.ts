@@ -29,16 +29,22 @@ export function invalidEvent(attribute: string, reason: string, cause?: unknown)
   })
 }
 
+/** How strictly attributes are checked. */
+export interface AttributeOptions {
+  /** Takes an empty `source`, which SonataFlow's users send and CloudEvents forbids. @default false */
+  readonly anonymousSource?: boolean
+}
+
 /**
  * Checks the attributes of an event, data aside: required ones present, each of its type (CloudEvents 1.0 §"Context Attributes").
  *
  * @param attributes attribute names and values, without `data` and `data_base64`
  * @throws {@link EventError} `CLOUD_EVENT_INVALID`; `details.attribute` names the first one at fault
  */
-export function assertAttributes(attributes: Readonly<Record<string, unknown>>): void {
+export function assertAttributes(attributes: Readonly<Record<string, unknown>>, { anonymousSource = false }: AttributeOptions = {}): void {
   for (const name of REQUIRED) {
     if (attributes[name] === undefined) throw invalidEvent(name, 'is missing; every event needs it')
-    assertText(name, attributes[name])
+    if (name !== 'source' || !anonymousSource || attributes[name] !== '') assertText(name, attributes[name])
   }
   for (const name of TEXT) if (attributes[name] !== undefined) assertText(name, attributes[name])
   const { specversion, time, datacontenttype } = attributes as Record<string, string | undefined>

@@ -1,12 +1,12 @@
 import { isJsonObject, setOwn, type Json } from '../common/index.ts'
-import { assertAttributes, invalidEvent } from './attributes.ts'
+import { assertAttributes, invalidEvent, type AttributeOptions } from './attributes.ts'
 import { isBase64 } from './base64.ts'
 import type { CloudEventRecord } from './cloud-event.ts'
 import { parseJsonBytes } from './json-bytes.ts'
 import { toJsonText } from './json-text.ts'
 
 /** What a caller may loosen or tighten when reading events. */
-export interface DecodeOptions {
+export interface DecodeOptions extends AttributeOptions {
   /** Reads camelCase attribute names as lower case instead of refusing them, in structured events. @default false */
   readonly lenientNames?: boolean
   /** Deepest nesting of the JSON that is read. @default 1000 */
@@ -62,7 +62,7 @@ export function fromDocument(document: Json, options: DecodeOptions = {}): Cloud
       data = undefined
     }
   }
-  assertAttributes(attributes)
+  assertAttributes(attributes, options)
   if (base64 === undefined) return (data === undefined ? attributes : { ...attributes, data }) as CloudEventRecord
   if (data !== undefined) throw invalidEvent('data_base64', 'stands beside data; an event has one of them')
   if (typeof base64 !== 'string' || !isBase64(base64)) throw invalidEvent(encoding === undefined ? 'data_base64' : 'data', 'is not base64')

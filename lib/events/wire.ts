@@ -1,5 +1,5 @@
 import { setOwn } from '../common/index.ts'
-import { assertAttributes, invalidEvent } from './attributes.ts'
+import { assertAttributes, invalidEvent, type AttributeOptions } from './attributes.ts'
 import { fromBase64, toBase64 } from './base64.ts'
 import type { CloudEventRecord, EventMode } from './cloud-event.ts'
 import { decodeHeaderValue, encodeHeaderValue } from './header-value.ts'
@@ -45,7 +45,7 @@ export function decodeHttp(
   options: DecodeOptions = {},
 ): { mode: EventMode; event: CloudEventRecord } {
   if (message.headers['ce-id'] !== undefined) {
-    const attributes = decodeAttributes(message.headers)
+    const attributes = decodeAttributes(message.headers, options)
     const data = decodeData(message.body, attributes.datacontenttype, options)
     return { mode: 'binary', event: { ...attributes, ...data } }
   }
@@ -104,7 +104,7 @@ export function encodeAttributes(event: CloudEventRecord): Record<string, string
  *
  * @throws {@link EventError} `CLOUD_EVENT_INVALID`
  */
-export function decodeAttributes(headers: RequestHeaders): CloudEventRecord {
+export function decodeAttributes(headers: RequestHeaders, options: AttributeOptions = {}): CloudEventRecord {
   const attributes: Record<string, string> = {}
   const version03 = headers['ce-specversion'] === '0.3'
   for (const header in headers) {
@@ -120,7 +120,7 @@ export function decodeAttributes(headers: RequestHeaders): CloudEventRecord {
   }
   const contentType = headers['content-type']
   if (typeof contentType === 'string') attributes['datacontenttype'] = contentType
-  assertAttributes(attributes)
+  assertAttributes(attributes, options)
   return attributes as unknown as CloudEventRecord
 }
 

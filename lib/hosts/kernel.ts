@@ -331,6 +331,7 @@ export class Kernel implements Host {
       workflow,
       timers: new Map(),
       calls: new Map(),
+      starting: new Set(),
       awaited: new Map(),
       dependents: new Set(),
       waiters: [],
@@ -407,7 +408,9 @@ export class Kernel implements Host {
         }))
         return
       case 'publish': this.emit(command.event); return
-      case 'subflow': this.#queue.add(() => { this.#startSubflow(live, command) })
+      case 'subflow':
+        if (!command.detached) live.starting.add(command.token)
+        this.#queue.add(() => { this.#startSubflow(live, command) })
     }
   }
 
@@ -437,6 +440,8 @@ export class Kernel implements Host {
   // --- sub-flows ---
 
   #startSubflow(live: LiveInstance, command: SubflowCommand): void {
+    live.starting.delete(command.token)
+    if (!command.detached && !live.instance.pending.has(command.token)) return
     const replacement = this.#options.subflows?.get(command.workflowId)
     if (replacement !== undefined) {
       const run = async (signal: AbortSignal): Promise<Result> => {
@@ -494,6 +499,7 @@ export class Kernel implements Host {
     parent.awaited.delete(command.token)
     const { continuation } = child.instance
     // The parent sees one invocation, however often its sub-flow continues as another (S194).
+    parent.starting.add(command.token)
     if (status === 'completed' && continuation !== undefined) {
       this.#queue.add(() => { this.#continueSubflow(parent, command, continuation) })
       return
@@ -504,6 +510,7 @@ export class Kernel implements Host {
   }
 
   #continueSubflow(parent: LiveInstance, command: SubflowCommand, continuation: NonNullable<Instance['continuation']>): void {
+    parent.starting.delete(command.token)
     try {
       const workflow = this.#workflow(continuation.workflowId, continuation.version)
       this.#beginSubflow(parent, command, workflow, continuation.input, continuation.timeout)
@@ -513,6 +520,7 @@ export class Kernel implements Host {
   }
 
   #settleSubflow(parent: LiveInstance, command: SubflowCommand, child: LiveInstance, status: string): void {
+    parent.starting.delete(command.token)
     if (status !== 'completed') {
       const failure = child.failure ?? child.instance.failure
       const error = failure ?? { name: 'InstanceError', code: 'INSTANCE_ABORTED', message: `Sub-flow "${command.workflowId}" was aborted` }

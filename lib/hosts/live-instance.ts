@@ -10,6 +10,8 @@ export interface LiveInstance {
   readonly workflow: DeployedWorkflow
   readonly timers: Map<string, Cancel>
   readonly calls: Map<string, AbortController>
+  /** Sub-flows that it waits for and that have not begun yet, by token. */
+  readonly starting: Set<string>
   /** Sub-flows that it waits for, by the token of the effect. */
   readonly awaited: Map<string, LiveInstance>
   /** Sub-flows that end with it (S192). */
@@ -33,7 +35,7 @@ export function statusOf(live: LiveInstance): InstanceStatus {
 
 /** No call is under way in it, nor in a sub-flow that it waits for (http-contract.md §2). */
 export function isQuiet(live: LiveInstance): boolean {
-  return live.instance.isQuiet && [...live.awaited.values()].every(isQuiet)
+  return live.instance.isQuiet && live.starting.size === 0 && [...live.awaited.values()].every(isQuiet)
 }
 
 /** The instance as callers see it. */

@@ -17,6 +17,7 @@ export interface Program {
   readonly events: ReadonlyMap<string, EventDefinition>
   readonly errors: ReadonlyMap<string, ErrorMatcher>
   readonly retries: ReadonlyMap<string, RetryDefinition>
+  readonly invokers: readonly Invoker[]
   /** Whether a text reads `$WORKFLOW`, for which results and responses are then kept. */
   readonly readsWorkflow: boolean
 }
@@ -110,6 +111,7 @@ export function createProgram(parts: ProgramParts): Program {
     stateIndex: new Map(definition.states.map(({ name }, index) => [name, index])),
     events,
     errors: compileErrors(definition),
+    invokers: [...parts.invokers.values()],
     retries: new Map(definition.retries.map((retry) => [retry.name, retry])),
     readsWorkflow: expressions.reads.variables.has('WORKFLOW'),
   }

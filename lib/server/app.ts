@@ -28,22 +28,19 @@ export interface AppParts {
 
 /** Composes the Koa application of one listener. What is switched off is not in the chain. */
 export function createApp(server: ServerContext, surface: Surface, parts: AppParts): Koa {
-  const { settings, log, clock } = server
+  const { settings } = server
   // Koa reads NODE_ENV unless it is told; nothing here depends on it.
   const app = new Koa({ env: 'production' })
   answerErrors(app, server)
-  if (settings.accessLog) app.use(accessLog(log, clock))
-  const mounts = parts.mounts.filter((mount) => surface === 'all' || (isManagement(mount.path) === (surface === 'management')) || mount.path === '/')
-  for (const mount of mounts) if (mount.stage === 'first' && mount.middleware !== undefined) app.use(under(settings.rootPath, mount.path, mount.middleware))
-  if (settings.cors !== undefined) app.use(cors(settings.cors))
-  if (settings.rate !== undefined) app.use(rateLimit(settings.rate, clock, settings.forwarding))
-  if (settings.maxConcurrent !== undefined) app.use(concurrencyLimit(settings.maxConcurrent))
-  if (parts.authenticate !== undefined) app.use(authentication(parts.authenticate))
+  if (settings.accessLog) app.use(accessLog(server.log, server.clock))
+  const mounts = parts.mounts.filter(({ path }) => surface === 'all' || path === '/' || isManagement(path) === (surface === 'management'))
+  addMounts(app, settings.rootPath, mounts.filter(({ stage }) => stage === 'first'))
+  addGuards(app, server, parts.authenticate)
   const start = createStart(server)
   if (surface !== 'management') app.use(hotPath(server, start))
   app.use(closeWhileDraining(server))
   if (surface !== 'management') app.use(events(server))
-  for (const mount of mounts) if (mount.stage !== 'first' && mount.middleware !== undefined) app.use(under(settings.rootPath, mount.path, mount.middleware))
+  addMounts(app, settings.rootPath, mounts.filter(({ stage }) => stage !== 'first'))
   const fixed = fixedRoutes(server, surface)
   app.use(fixed.routes())
   const workflows = new Router({ ...(settings.rootPath === '' ? {} : { prefix: settings.rootPath }), sensitive: true })
@@ -51,6 +48,17 @@ export function createApp(server: ServerContext, surface: Surface, parts: AppPar
   app.use(forWorkflows(server, workflows))
   app.use(answerUnrouted(server, fixed, workflows))
   return app
+}
+
+function addMounts(app: Koa, rootPath: string, mounts: readonly Mount[]): void {
+  for (const { path, middleware } of mounts) if (middleware !== undefined) app.use(under(rootPath, path, middleware))
+}
+
+function addGuards(app: Koa, { settings, clock }: ServerContext, authenticate: Authenticate | undefined): void {
+  if (settings.cors !== undefined) app.use(cors(settings.cors))
+  if (settings.rate !== undefined) app.use(rateLimit(settings.rate, clock, settings.forwarding))
+  if (settings.maxConcurrent !== undefined) app.use(concurrencyLimit(settings.maxConcurrent))
+  if (authenticate !== undefined) app.use(authentication(authenticate))
 }
 
 /** Makes the listener of requests that Node calls: what every request needs, before Koa. */
@@ -99,7 +107,7 @@ function events(server: ServerContext): Koa.Middleware {
 
 // Without this, `/q/nothing` would be looked up as an instance of a workflow `q`.
 function forWorkflows({ settings: { rootPath } }: ServerContext, router: Router): Koa.Middleware {
-  const route = router.routes() as unknown as Koa.Middleware
+  const route = router.routes() as unknown as (ctx: Koa.Context, next: Koa.Next) => Promise<void>
   return (ctx, next) => (RESERVED.has(firstSegment(ctx.path, rootPath)) ? next() : route(ctx, next))
 }
 
@@ -110,7 +118,7 @@ function isManagement(path: string): boolean {
 function under(rootPath: string, path: string, middleware: Koa.Middleware): Koa.Middleware {
   if (path === '/') return middleware
   const prefix = rootPath + path
-  return (ctx, next) => (ctx.path === prefix || ctx.path.startsWith(`${prefix}/`) ? middleware(ctx, next) : next())
+  return (ctx, next) => (ctx.path === prefix || ctx.path.startsWith(`${prefix}/`) ? middleware(ctx, next) as unknown : next())
 }
 
 function fixedRoutes(server: ServerContext, surface: Surface): Router {

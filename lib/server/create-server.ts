@@ -19,22 +19,7 @@ export function createServer(options: ServerOptions): Server {
   const { settings } = options
   const mounts = options.mounts ?? []
   const lifecycle: Lifecycle = { stopping: false, draining: false }
-  const context: ServerContext = {
-    host: options.host,
-    catalogue: options.catalogue,
-    settings,
-    log: options.log,
-    clock: options.clock,
-    ids: options.ids,
-    application: options.application ?? { name: 'sonatina', version: '0' },
-    workflows: createWorkflowRoutes(options.catalogue, settings.rootPath),
-    metrics: options.metrics ?? createServerMetrics(),
-    sourceRoots: options.sourceRoots ?? [],
-    logLevels: options.logLevels,
-    deploy: options.deploy,
-    origin: createOrigin(settings),
-    lifecycle,
-  }
+  const context = createContext(options, lifecycle)
   const isSplit = settings.managementPort !== undefined
   const parts = { authenticate: options.authenticate, mounts }
   const app = createApp(context, isSplit ? 'workflows' : 'all', parts)
@@ -43,12 +28,12 @@ export function createServer(options: ServerOptions): Server {
 
   const listen = async (address: { readonly host?: string; readonly port?: number } = {}): Promise<Listening> => {
     const host = address.host ?? settings.host
-    const main = await openListener(context, handle, { host, port: address.port ?? settings.port }, mounts)
+    const main = await openListener(context, { handle, mounts, address: { host, port: address.port ?? settings.port } })
     listeners.push(main)
     const url = main.origin + settings.rootPath
     if (settings.managementPort === undefined) return { url }
     const management = createListener(createApp(context, 'management', parts), context)
-    const second = await openListener(context, management, { host, port: settings.managementPort }, mounts)
+    const second = await openListener(context, { handle: management, mounts, address: { host, port: settings.managementPort } })
     listeners.push(second)
     return { url, managementUrl: second.origin + settings.rootPath }
   }
@@ -67,6 +52,26 @@ export function createServer(options: ServerOptions): Server {
     callback: () => handle,
     listen,
     close: (grace = DEFAULT_GRACE) => (closed ??= stop(grace)),
+  }
+}
+
+function createContext(options: ServerOptions, lifecycle: Lifecycle): ServerContext {
+  const { settings } = options
+  return {
+    host: options.host,
+    catalogue: options.catalogue,
+    settings,
+    log: options.log,
+    clock: options.clock,
+    ids: options.ids,
+    application: options.application ?? { name: 'sonatina', version: '0' },
+    workflows: createWorkflowRoutes(options.catalogue, settings.rootPath),
+    metrics: options.metrics ?? createServerMetrics(),
+    sourceRoots: options.sourceRoots ?? [],
+    logLevels: options.logLevels,
+    deploy: options.deploy,
+    origin: createOrigin(settings),
+    lifecycle,
   }
 }
 

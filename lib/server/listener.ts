@@ -18,6 +18,14 @@ export interface Listener {
   close(graceMilliseconds: number): Promise<void>
 }
 
+/** What a port is opened with. */
+export interface ListenerOptions {
+  readonly address: { readonly host: string; readonly port: number }
+  readonly handle: RequestListener
+  /** Those that take over connections. */
+  readonly mounts: readonly Mount[]
+}
+
 /** How long connections that were idle when the stop began may still bring a request, in milliseconds. */
 const LAME_DUCK = 250
 
@@ -26,12 +34,8 @@ const LAME_DUCK = 250
  *
  * @throws {@link ConfigurationError} `CONFIGURATION_INVALID` when the address is taken, not ours, or a certificate cannot be used
  */
-export async function openListener(
-  server: ServerContext,
-  handle: RequestListener,
-  address: { readonly host: string; readonly port: number },
-  mounts: readonly Mount[],
-): Promise<Listener> {
+export async function openListener(server: ServerContext, options: ListenerOptions): Promise<Listener> {
+  const { handle, address, mounts } = options
   const http = createNodeServer(server, handle)
   const sockets = new Set<Socket>()
   http.on('connection', (socket: Socket) => {

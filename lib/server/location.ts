@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import type { TLSSocket } from 'node:tls'
 import type { ServerSettings } from './settings.ts'
 
 const AUTHORITY = /^(?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
@@ -14,7 +13,8 @@ export function createOrigin(settings: Pick<ServerSettings, 'serviceUrl' | 'forw
   const { serviceUrl, forwarding } = settings
   if (serviceUrl !== undefined) return () => serviceUrl
   return (request) => {
-    let scheme = (request.socket as TLSSocket).encrypted ? 'https' : 'http'
+    // Only sockets of TLS have it.
+    let scheme = 'encrypted' in request.socket && request.socket.encrypted === true ? 'https' : 'http'
     let authority = request.headers.host
     if (forwarding) {
       const forwarded = readForwarded(request)

@@ -61,73 +61,86 @@ interface Running {
 
 /** Creates empty counters. */
 export function createServerMetrics(): ServerMetrics {
-  const tallies = new Map<string, WorkflowTally>()
-  const running = new Map<string, Running>()
+  return new Counters()
+}
 
-  const tallyOf = (step: StepObservation): WorkflowTally => {
+class Counters implements ServerMetrics {
+  readonly #tallies = new Map<string, WorkflowTally>()
+  readonly #running = new Map<string, Running>()
+
+  tallies(): Iterable<WorkflowTally> {
+    return this.#tallies.values()
+  }
+
+  observe(step: StepObservation): void {
+    switch (step.type) {
+      case 'started': this.#start(step); break
+      case 'stateEntered': this.#enter(step, step.state ?? step.nodeId); break
+      case 'actionStarted': this.#beginAction(step); break
+      case 'actionCompleted':
+      case 'actionFailed': this.#finishAction(step); break
+      case 'completed': this.#end(step, 'Completed'); break
+      case 'aborted': this.#end(step, 'Aborted'); break
+      case 'failed': add(this.#tallyOf(step).errors, codeOf(step)); break
+      default: break
+    }
+  }
+
+  #tallyOf(step: StepObservation): WorkflowTally {
     const key = `${step.workflowId}\n${step.version}`
-    let tally = tallies.get(key)
-    if (tally === undefined) tallies.set(key, tally = createWorkflowTally(step))
+    let tally = this.#tallies.get(key)
+    if (tally === undefined) this.#tallies.set(key, tally = createWorkflowTally(step))
     return tally
   }
-  const start = (step: StepObservation): void => {
-    const tally = tallyOf(step)
+
+  #start(step: StepObservation): void {
+    const tally = this.#tallyOf(step)
     tally.started++
     tally.running++
-    if (running.size >= REMEMBERED) {
-      const oldest = running.keys().next()
-      if (oldest.done !== true) running.delete(oldest.value)
+    if (this.#running.size >= REMEMBERED) {
+      const oldest = this.#running.keys().next()
+      if (oldest.done !== true) this.#running.delete(oldest.value)
     }
-    running.set(step.instanceId, { startedAt: step.at, actions: new Map() })
+    this.#running.set(step.instanceId, { startedAt: step.at, actions: new Map() })
   }
-  const recordNode = (step: StepObservation, node: string, since: number): void => {
-    const { nodes } = tallyOf(step)
+
+  // A workflow is in one state at a time: entering the next one, or ending, leaves the present one.
+  #enter(step: StepObservation, name: string | undefined): void {
+    const known = this.#running.get(step.instanceId)
+    if (known === undefined) return
+    if (known.state !== undefined) this.#recordNode(step, known.state.name, known.state.since)
+    if (name === undefined) delete known.state
+    else known.state = { name, since: step.at }
+  }
+
+  #beginAction(step: StepObservation): void {
+    if (step.nodeId !== undefined) this.#running.get(step.instanceId)?.actions.set(step.nodeId, step.at)
+  }
+
+  #finishAction(step: StepObservation): void {
+    const actions = this.#running.get(step.instanceId)?.actions
+    const since = step.nodeId === undefined ? undefined : actions?.get(step.nodeId)
+    if (step.nodeId === undefined || since === undefined) return
+    actions?.delete(step.nodeId)
+    this.#recordNode(step, step.nodeId, since)
+  }
+
+  #recordNode(step: StepObservation, node: string, since: number): void {
+    const { nodes } = this.#tallyOf(step)
     let tally = nodes.get(node)
     if (tally === undefined) nodes.set(node, tally = createTally(NODE_BOUNDS))
     record(tally, NODE_BOUNDS, step.at - since)
   }
-  // A workflow is in one state at a time: entering the next one, or ending, leaves the present one.
-  const enter = (step: StepObservation, name: string | undefined): void => {
-    const known = running.get(step.instanceId)
-    if (known === undefined) return
-    if (known.state !== undefined) recordNode(step, known.state.name, known.state.since)
-    if (name === undefined) delete known.state
-    else known.state = { name, since: step.at }
-  }
-  const finishAction = (step: StepObservation): void => {
-    const actions = running.get(step.instanceId)?.actions
-    const since = step.nodeId === undefined ? undefined : actions?.get(step.nodeId)
-    if (step.nodeId === undefined || since === undefined) return
-    actions?.delete(step.nodeId)
-    recordNode(step, step.nodeId, since)
-  }
-  const end = (step: StepObservation, status: string): void => {
-    enter(step, undefined)
-    const tally = tallyOf(step)
+
+  #end(step: StepObservation, status: string): void {
+    this.#enter(step, undefined)
+    const tally = this.#tallyOf(step)
     tally.running = Math.max(0, tally.running - 1)
     add(tally.ended, status)
-    const known = running.get(step.instanceId)
+    const known = this.#running.get(step.instanceId)
     if (known === undefined) return
-    running.delete(step.instanceId)
+    this.#running.delete(step.instanceId)
     record(tally.duration, DURATION_BOUNDS, (step.at - known.startedAt) / 1000)
-  }
-  return {
-    observe(step) {
-      switch (step.type) {
-        case 'started': start(step); break
-        case 'stateEntered': enter(step, step.state ?? step.nodeId); break
-        case 'actionStarted':
-          if (step.nodeId !== undefined) running.get(step.instanceId)?.actions.set(step.nodeId, step.at)
-          break
-        case 'actionCompleted':
-        case 'actionFailed': finishAction(step); break
-        case 'completed': end(step, 'Completed'); break
-        case 'aborted': end(step, 'Aborted'); break
-        case 'failed': add(tallyOf(step).errors, codeOf(step)); break
-        default: break
-      }
-    },
-    tallies: () => tallies.values(),
   }
 }
 

@@ -13,20 +13,22 @@ const LONGEST_WAIT_SECONDS = 86_400
 /** Parses a `Prefer` header; what it does not know it ignores, the first of equal preferences counts (RFC 7240 §2). */
 export function parsePrefer(header: string | undefined): Preference {
   if (header === undefined) return NONE
-  let respondAsync = false
-  let seconds: number | undefined
+  const preferences = new Map<string, string>()
   for (const part of header.split(',')) {
     const [name = '', value = ''] = (part.split(';')[0] ?? '').split('=').map((text) => text.trim())
-    if (name.toLowerCase() === 'respond-async' && value === '') respondAsync = true
-    if (name.toLowerCase() === 'wait' && seconds === undefined) {
-      const digits = /^"?(\d{1,9})"?$/.exec(value)?.[1]
-      if (digits !== undefined) seconds = Math.min(Number(digits), LONGEST_WAIT_SECONDS)
-    }
+    if (!preferences.has(name.toLowerCase())) preferences.set(name.toLowerCase(), value)
   }
-  const applied = [respondAsync ? 'respond-async' : '', seconds === undefined ? '' : `wait=${String(seconds)}`].filter((text) => text !== '')
+  const respondAsync = preferences.get('respond-async') === ''
+  const seconds = readSeconds(preferences.get('wait'))
+  const applied = [...(respondAsync ? ['respond-async'] : []), ...(seconds === undefined ? [] : [`wait=${String(seconds)}`])]
   return {
     respondAsync,
     ...(seconds === undefined ? {} : { wait: seconds * 1000 }),
     ...(applied.length === 0 ? {} : { applied: applied.join(', ') }),
   }
+}
+
+function readSeconds(text: string | undefined): number | undefined {
+  const digits = /^"?(\d{1,9})"?$/.exec(text ?? '')?.[1]
+  return digits === undefined ? undefined : Math.min(Number(digits), LONGEST_WAIT_SECONDS)
 }

@@ -42,6 +42,7 @@ export function resolveServerSettings(settings: Settings): ServerSettings {
     ...(cors === undefined ? {} : { cors }),
     ...(tls === undefined ? {} : { tls }),
     eventPaths: resolveEventPaths(settings),
+    anonymousSources: settings.languageProfile === 'sonataflow',
     shutdownDelay: settings.duration('sonatina.shutdown.delay', DEFAULTS.shutdownDelay),
   }
 }

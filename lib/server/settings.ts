@@ -55,6 +55,8 @@ export interface ServerSettings {
   readonly tls?: TlsSettings
   /** Paths that receive events, by channel; a channel carries the events of its name. */
   readonly eventPaths: Readonly<Record<string, string>>
+  /** Inbound events may have an empty `source`, as SonataFlow's users send them. */
+  readonly anonymousSources: boolean
   /** How long the service still listens after readiness went down. */
   readonly shutdownDelay: number
 }
@@ -79,5 +81,6 @@ export const DEFAULT_SERVER_SETTINGS: ServerSettings = {
   accessLog: false,
   strict: false,
   eventPaths: {},
+  anonymousSources: false,
   shutdownDelay: 0,
 }

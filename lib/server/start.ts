@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type Koa from 'koa'
 import { InstanceError, RequestError } from '../errors/index.ts'
-import type { InstanceRecord, StartRequest } from '../hosts/index.ts'
+import type { StartRequest } from '../hosts/index.ts'
 import { answerJson, answerProblem, toRepresentation } from './answer.ts'
 import { readJson, toWorkflowData } from './body.ts'
 import type { ServerContext } from './context.ts'
@@ -33,7 +33,12 @@ export function createStart(server: ServerContext): Start {
     if (lifecycle.draining) ctx.set('Connection', 'close')
     // Work still under way was to be answered early; anything else has its answer by now.
     const isLater = preference.respondAsync && (preference.wait === undefined || record.status === 'active')
-    answerStarted(ctx, route, record, isLater, origin(request))
+    if (record.failure !== undefined && !isLater) {
+      answerProblem(ctx, failureProblem(record, record.failure))
+      return
+    }
+    ctx.set('Location', `${origin(request)}${route.instancesPath}${encodeURIComponent(record.id)}`)
+    answerJson(ctx, isLater ? 202 : 201, toRepresentation(record))
   }
 }
 
@@ -41,16 +46,6 @@ function answerLimit(respondAsync: boolean, wait: number | undefined, limit: num
   if (respondAsync && wait === undefined) return { respondAsync: true }
   const answerTimeout = wait === undefined ? limit : Math.min(wait, limit ?? wait)
   return answerTimeout === undefined ? {} : { answerTimeout }
-}
-
-function answerStarted(ctx: Koa.Context, route: WorkflowRoute, record: InstanceRecord, isLater: boolean, origin: string): void {
-  if (record.failure !== undefined && !isLater) {
-    answerProblem(ctx, failureProblem(record, record.failure))
-    return
-  }
-  const location = `${origin}${route.instancesPath}${encodeURIComponent(record.id)}`
-  ctx.set('Location', location)
-  answerJson(ctx, isLater ? 202 : 201, toRepresentation(record))
 }
 
 type Details = Pick<StartRequest, 'businessKey' | 'idempotencyKey' | 'startFrom' | 'referenceId' | 'identity'>

@@ -42,6 +42,7 @@ export function createWorkflowRoutes(catalogue: Catalogue, rootPath: string): Wo
       byPath.set(route.instancesPath.slice(0, -1), route)
       for (const event of loaded.definition.events) if (event.kind === 'consumed') consumedTypes.add(event.type)
     }
+    for (const type of catalogue.consumedTypes ?? []) consumedTypes.add(type)
   }
   rebuild()
   const cancel = catalogue.onChange(rebuild)

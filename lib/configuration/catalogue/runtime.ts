@@ -175,6 +175,7 @@ export const RUNTIME: readonly SettingDefinition[] = [
   setting('sonatina.shutdown.delay', 'duration', 'How long a stop waits, not ready, before it refuses requests.', { unit: 'ms', aliases: ['quarkus.shutdown.delay'], default: '0' }),
   setting('sonatina.tenancy.<name>', 'text', 'An option of the tenancy guard.'),
   setting('sonatina.dev-services.enabled', 'boolean', 'Whether the authorization server and Acme of the reference workflow run in profile `dev`.', { default: 'true' }),
+  setting('sonatina.definitions.watch', 'boolean', 'Whether definitions are loaded again when their files change.', { default: ({ profile }) => String(profile === 'dev'), defaultText: 'true in `dev`' }),
   setting('sonatina.dev-services.oauth-port', 'integer', 'Port of the authorization server; 0 takes a free one.', { default: '0', min: 0, max: 65535 }),
   setting('sonatina.dev-services.acme-port', 'integer', 'Port of Acme; 0 takes a free one.', { default: '0', min: 0, max: 65535 }),
 ]

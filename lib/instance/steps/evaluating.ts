@@ -65,7 +65,7 @@ export function produceEvent(produced: CompiledProducedEvent, data: Json, contex
         ...(isJsonObject(extensions) ? extensionsOf(extensions) : {}),
         specversion: '1.0',
         id: scope.nextEventId(),
-        source: produced.event.source ?? `/process/${scope.program.definition.id}`,
+        source: produced.event.source || `/process/${scope.program.definition.id}`,
         type: produced.event.type,
         datacontenttype: 'application/json',
         data: value,

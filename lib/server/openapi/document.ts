@@ -69,7 +69,7 @@ function pathsOf(route: WorkflowRoute, names: SchemaNames): Record<string, Json>
   const path = `/${encodeURIComponent(id)}`
   return {
     [path]: {
-      ...(route.startedBy === undefined ? { post: createOperation(id, tags, input, instance, describe) } : {}),
+      ...(route.startedBy === undefined ? { post: createOperation({ id, tags, input, instance, describe }) } : {}),
       get: {
         operationId: `getAllProcessInstances_${id}`, tags, summary: `Lists the live instances of ${id}`,
         responses: { 200: answer('Live instances, newest first', { type: 'array', items: live }) },
@@ -92,7 +92,7 @@ function pathsOf(route: WorkflowRoute, names: SchemaNames): Record<string, Json>
   }
 }
 
-function createOperation(id: string, tags: Json, input: JsonObject, instance: JsonObject, describe: JsonObject): JsonObject {
+function createOperation({ id, tags, input, instance, describe }: { id: string; tags: Json; input: JsonObject; instance: JsonObject; describe: JsonObject }): JsonObject {
   const header = (name: string, description: string): JsonObject => ({ name, in: 'header', required: false, schema: { type: 'string' }, description })
   return {
     operationId: `createProcessInstance_${id}`,

@@ -66,16 +66,12 @@ function dependencies(value: Json, base: string): Record<string, Json> {
 
 // Draft-04: a flag beside the limit; since draft-06 the limit itself.
 function exclusive(schema: Record<string, Json>): Record<string, Json> {
-  const result = { ...schema }
+  let result = schema
   for (const [flag, limit] of [['exclusiveMinimum', 'minimum'], ['exclusiveMaximum', 'maximum']] as const) {
-    if (typeof result[flag] !== 'boolean') continue
-    const bound = result[limit]
-    if (result[flag] && bound !== undefined) {
-      result[flag] = bound
-      delete result[limit]
-    } else {
-      delete result[flag]
-    }
+    const { [flag]: isExclusive, [limit]: bound, ...rest } = result
+    if (typeof isExclusive !== 'boolean') continue
+    if (bound === undefined) result = rest
+    else result = { ...rest, [isExclusive ? flag : limit]: bound }
   }
   return result
 }

@@ -87,8 +87,8 @@ function path(template: string, operations: JsonObject): [string, JsonObject] {
   return [template, parameters.length === 0 ? operations : { parameters, ...operations }]
 }
 
-function manage(id: string, summary: string, schema: Json, more: Partial<OperationShape> = {}): JsonObject {
-  return operation({ id, summary, schema, tag: 'Management', failures: [404], ...more })
+function manage(id: string, summary: string, shape: Omit<OperationShape, 'id' | 'summary' | 'tag'>): JsonObject {
+  return operation({ id, summary, tag: 'Management', failures: [404], ...shape })
 }
 
 const PROCESSES = '/management/processes'
@@ -99,37 +99,37 @@ const FAILURES = [400, 404, 500] as const
 
 /** `/management` and `/messaging` (http-contract.md §6). */
 export const MANAGEMENT_PATHS: JsonObject = Object.fromEntries([
-  path(PROCESSES, { get: manage('getProcesses', 'Ids of the served definitions', { type: 'array', items: { type: 'string' } }, { failures: [] }) }),
-  path(`${PROCESSES}/sources`, { get: manage('getSource', 'A listed source', { type: 'string' }, { query: ['uri'], mediaType: '*/*' }) }),
-  path(`${PROCESSES}/{processId}`, { get: manage('getProcess', 'A definition', { type: 'object' }) }),
-  path(`${PROCESSES}/{processId}/nodes`, { get: manage('getNodes', 'Nodes of a definition', LIST) }),
-  path(`${PROCESSES}/{processId}/source`, { get: manage('getProcessSource', 'Text of a definition', { type: 'string' }, { mediaType: '*/*' }) }),
-  path(`${PROCESSES}/{processId}/sources`, { get: manage('getProcessSources', 'Files of a definition', LIST) }),
+  path(PROCESSES, { get: manage('getProcesses', 'Ids of the served definitions', { schema: { type: 'array', items: { type: 'string' } }, failures: [] }) }),
+  path(`${PROCESSES}/sources`, { get: manage('getSource', 'A listed source', { schema: { type: 'string' }, query: ['uri'], mediaType: '*/*' }) }),
+  path(`${PROCESSES}/{processId}`, { get: manage('getProcess', 'A definition', { schema: { type: 'object' } }) }),
+  path(`${PROCESSES}/{processId}/nodes`, { get: manage('getNodes', 'Nodes of a definition', { schema: LIST }) }),
+  path(`${PROCESSES}/{processId}/source`, { get: manage('getProcessSource', 'Text of a definition', { schema: { type: 'string' }, mediaType: '*/*' }) }),
+  path(`${PROCESSES}/{processId}/sources`, { get: manage('getProcessSources', 'Files of a definition', { schema: LIST }) }),
   path(INSTANCES, {
-    get: manage('queryInstances', 'Live and kept instances', { type: 'object' }, { query: ['status', 'businessKey', 'startedAfter', 'startedBefore', 'limit', 'cursor'], failures: [400, 404] }),
+    get: manage('queryInstances', 'Live and kept instances', { schema: { type: 'object' }, query: ['status', 'businessKey', 'startedAfter', 'startedBefore', 'limit', 'cursor'], failures: [400, 404] }),
   }),
   path(ONE, {
-    get: manage('getInstance', 'An instance, live or kept', { type: 'object' }),
-    delete: manage('abortInstance', 'Aborts an instance', INSTANCE),
+    get: manage('getInstance', 'An instance, live or kept', { schema: { type: 'object' } }),
+    delete: manage('abortInstance', 'Aborts an instance', { schema: INSTANCE }),
   }),
-  path(`${ONE}/history`, { get: manage('getHistory', 'Steps of an instance', LIST) }),
-  path(`${ONE}/error`, { get: manage('getError', 'Why an instance is in error', { type: 'object' }, { failures: [400, 404] }) }),
-  path(`${ONE}/retrigger`, { post: manage('retrigger', 'Runs the failed node again', INSTANCE, { failures: FAILURES }) }),
-  path(`${ONE}/skip`, { post: manage('skip', 'Goes on after the failed node', INSTANCE, { failures: FAILURES }) }),
-  path(`${ONE}/nodes/{nodeId}`, { post: manage('triggerNode', 'Enters a node', INSTANCE, { failures: FAILURES }) }),
-  path(`${ONE}/nodeInstances`, { get: manage('getNodeInstances', 'Node instances that wait', LIST) }),
+  path(`${ONE}/history`, { get: manage('getHistory', 'Steps of an instance', { schema: LIST }) }),
+  path(`${ONE}/error`, { get: manage('getError', 'Why an instance is in error', { schema: { type: 'object' }, failures: [400, 404] }) }),
+  path(`${ONE}/retrigger`, { post: manage('retrigger', 'Runs the failed node again', { schema: INSTANCE, failures: FAILURES }) }),
+  path(`${ONE}/skip`, { post: manage('skip', 'Goes on after the failed node', { schema: INSTANCE, failures: FAILURES }) }),
+  path(`${ONE}/nodes/{nodeId}`, { post: manage('triggerNode', 'Enters a node', { schema: INSTANCE, failures: FAILURES }) }),
+  path(`${ONE}/nodeInstances`, { get: manage('getNodeInstances', 'Node instances that wait', { schema: LIST }) }),
   path(NODE_INSTANCE, {
-    post: manage('retriggerNodeInstance', 'Runs a waiting node instance again', INSTANCE, { failures: FAILURES }),
-    delete: manage('cancelNodeInstance', 'Ends a waiting node instance', INSTANCE, { failures: FAILURES }),
+    post: manage('retriggerNodeInstance', 'Runs a waiting node instance again', { schema: INSTANCE, failures: FAILURES }),
+    delete: manage('cancelNodeInstance', 'Ends a waiting node instance', { schema: INSTANCE, failures: FAILURES }),
   }),
-  path(`${ONE}/timers`, { get: manage('getTimers', 'Timers of an instance', LIST) }),
-  path(`${NODE_INSTANCE}/timers`, { get: manage('getNodeTimers', 'Timers of a node instance', LIST) }),
-  path(`${ONE}/sla`, { patch: manage('moveDeadline', 'Moves the deadline of an instance', MESSAGE, { body: DUE, failures: [400, 404] }) }),
-  path(`${NODE_INSTANCE}/sla`, { patch: manage('moveTimer', 'Moves the timer of a node instance', MESSAGE, { body: DUE, failures: [400, 404] }) }),
+  path(`${ONE}/timers`, { get: manage('getTimers', 'Timers of an instance', { schema: LIST }) }),
+  path(`${NODE_INSTANCE}/timers`, { get: manage('getNodeTimers', 'Timers of a node instance', { schema: LIST }) }),
+  path(`${ONE}/sla`, { patch: manage('moveDeadline', 'Moves the deadline of an instance', { schema: MESSAGE, body: DUE, failures: [400, 404] }) }),
+  path(`${NODE_INSTANCE}/sla`, { patch: manage('moveTimer', 'Moves the timer of a node instance', { schema: MESSAGE, body: DUE, failures: [400, 404] }) }),
   path('/management/jobs/{processId}/instances/{processInstanceId}/timers/{timerId}', {
-    post: manage('fireTimer', 'Fires a timer', MESSAGE, { query: ['limit'], failures: [400, 404] }),
+    post: manage('fireTimer', 'Fires a timer', { schema: MESSAGE, query: ['limit'], failures: [400, 404] }),
   }),
-  path('/messaging/topics', { get: manage('getTopics', 'Events consumed and produced', LIST, { failures: [] }) }),
+  path('/messaging/topics', { get: manage('getTopics', 'Events consumed and produced', { schema: LIST, failures: [] }) }),
 ])
 
 /** The address of inbound events (http-contract.md §5). */
@@ -145,8 +145,8 @@ export const EVENT_PATH: JsonObject = {
   },
 }
 
-function service(id: string, summary: string, schema: Json, mediaType?: string): JsonObject {
-  return { get: operation({ id, summary, schema, tag: 'Service', ...(mediaType === undefined ? {} : { mediaType }) }) }
+function service(id: string, summary: string, mediaType: string): JsonObject {
+  return { get: operation({ id, summary, schema: { type: 'string' }, tag: 'Service', mediaType }) }
 }
 
 function health(id: string, summary: string): JsonObject {
@@ -157,11 +157,11 @@ function health(id: string, summary: string): JsonObject {
 /** `/q` (http-contract.md §7). */
 export function servicePaths(metrics: boolean): JsonObject {
   return {
-    '/q/openapi': service('getOpenApi', 'This document', { type: 'string' }, 'application/yaml'),
+    '/q/openapi': service('getOpenApi', 'This document', 'application/yaml'),
     '/q/health': health('getHealth', 'All checks'),
     '/q/health/live': health('getLiveness', 'Whether the process lives'),
     '/q/health/ready': health('getReadiness', 'Whether requests can be served'),
     '/q/health/started': health('getStartup', 'Whether the service has started'),
-    ...(metrics ? { '/q/metrics': service('getMetrics', 'Prometheus metrics', { type: 'string' }, 'text/plain') } : {}),
+    ...(metrics ? { '/q/metrics': service('getMetrics', 'Prometheus metrics', 'text/plain') } : {}),
   }
 }

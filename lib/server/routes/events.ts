@@ -29,7 +29,7 @@ export function createEventEndpoint(server: ServerContext): EventEndpoint {
       if (ctx.method !== 'POST') throw notPost(ctx.path)
       assertMediaType(ctx.req.headers['ce-id'] !== undefined, ctx.req.headers['content-type'])
       const body = await readBody(ctx.req, settings.maxBodySize)
-      const { event } = decodeHttp({ headers: ctx.req.headers, body }, { maxDepth: settings.maxDepth })
+      const { event } = decodeHttp({ headers: ctx.req.headers, body }, { maxDepth: settings.maxDepth, anonymousSource: settings.anonymousSources })
       const delivery = await host.deliver(event)
       if (delivery.instances.length === 0) {
         log.info({ ...logContext(ctx.req), eventId: event.id, eventType: event.type, eventSource: event.source }, 'event ignored: nothing waits for it')

@@ -1,10 +1,9 @@
 import type { CallbackState } from '../../definition/index.ts'
-import { addAction } from '../actions.ts'
-import { timer } from '../actions.ts'
-import type { InvokeConfig, TransitionConfig } from '../machine-config.ts'
+import { addAction, timer } from '../actions.ts'
+import type { InvokeConfig } from '../machine-config.ts'
 import { metaOf, targetOf, type PathScope } from '../scope.ts'
 import { leave } from '../transitions.ts'
-import { onStateTimeout } from './switch.ts'
+import { onExpiry, onStateTimeout } from './switch.ts'
 
 /**
  * Translates a callback state: an action, then a wait for its answer (S087–S093).
@@ -14,7 +13,7 @@ import { onStateTimeout } from './switch.ts'
  */
 export function translateCallback(path: PathScope, state: CallbackState): string {
   const next = leave(path, 'leave', state, { completed: true, output: true })
-  const expired: readonly TransitionConfig[] = [{ target: next, meta: { role: 'timeout' } }]
+  const expired = onExpiry(path, 'wait', next)
   const timeout = state.timeouts.eventTimeout
   path.nodes['wait'] = {
     meta: metaOf(path, 'wait'),

@@ -1,10 +1,10 @@
 import type { EventState } from '../../definition/index.ts'
 import { addActions } from '../actions.ts'
-import type { TransitionConfig } from '../machine-config.ts'
+import type { InvokeConfig } from '../machine-config.ts'
 import { addFork } from '../paths.ts'
 import { metaOf, targetOf, type PathScope } from '../scope.ts'
 import { leave } from '../transitions.ts'
-import { eventTimeout, onStateTimeout } from './switch.ts'
+import { eventTimeout, onExpiry, onStateTimeout } from './switch.ts'
 
 /**
  * Translates an event state: the actions of the entry whose event came, or of all entries once all events came (S027–S037).
@@ -12,7 +12,7 @@ import { eventTimeout, onStateTimeout } from './switch.ts'
 export function translateEvent(path: PathScope, state: EventState): string {
   const next = leave(path, 'leave', state, { completed: true, output: true })
   const key = 'wait'
-  const expired: readonly TransitionConfig[] = [{ target: next, meta: { role: 'timeout' } }]
+  const expired = onExpiry(path, key, next)
   const invoke = state.exclusive ? anyEvent(path, state, key, next) : allEvents(path, state, key, next)
   path.nodes[key] = {
     meta: metaOf(path, 'wait'),
@@ -28,7 +28,7 @@ function timeoutOf(path: PathScope, state: EventState): number | undefined {
   return path.definition.start.stateName === state.name ? undefined : state.timeouts.eventTimeout
 }
 
-function anyEvent(path: PathScope, state: EventState, key: string, next: string): import('../machine-config.ts').InvokeConfig[] {
+function anyEvent(path: PathScope, state: EventState, key: string, next: string): readonly InvokeConfig[] {
   return [{
     id: `${path.id}.${key}`,
     src: 'event',
@@ -46,7 +46,7 @@ function anyEvent(path: PathScope, state: EventState, key: string, next: string)
   }]
 }
 
-function allEvents(path: PathScope, state: EventState, key: string, next: string): import('../machine-config.ts').InvokeConfig[] {
+function allEvents(path: PathScope, state: EventState, key: string, next: string): readonly InvokeConfig[] {
   const first = state.onEvents.reduceRight((following, _, entry) => addEntry(path, state, entry, following), next)
   return state.onEvents.flatMap(({ eventRefs }, entry) => eventRefs.map((event, index) => ({
     id: `${path.id}.${key}.${String(entry)}.${String(index)}`,

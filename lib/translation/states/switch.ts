@@ -40,7 +40,7 @@ function onEvents(path: PathScope, state: SwitchState): string {
   const skip = fallback ?? conditions[0]?.target ?? '#completed'
   const expired: readonly TransitionConfig[] = fallback === undefined
     ? path.onFailure(path, key, skip)
-    : [{ target: fallback, meta: { role: 'timeout' } }]
+    : onExpiry(path, key, fallback)
   const wait: InvokeConfig = {
     id: `${path.id}.${key}`,
     src: 'event',
@@ -60,6 +60,20 @@ function onEvents(path: PathScope, state: SwitchState): string {
 export function eventTimeout(path: PathScope, milliseconds: number | undefined, expired: readonly TransitionConfig[]): readonly InvokeConfig[] {
   if (milliseconds === undefined) return []
   return [timer(`${path.id}.eventTimeout`, { milliseconds, timeout: 'event' }, expired)]
+}
+
+/**
+ * What the end of the time to wait for an event means: to go on (S031, S090, A14).
+ *
+ * In profile `sonataflow` an error `TimedOut` comes first, for definitions that handle it.
+ */
+export function onExpiry(path: PathScope, key: string, next: string): readonly TransitionConfig[] {
+  const goOn: TransitionConfig = { target: next, meta: { role: 'timeout' } }
+  if (path.definition.profile === 'spec') return [goOn]
+  const timeouts = new Set(path.definition.errors.filter(({ code }) => code === 'TimedOut' || code === 'timeout').map(({ name }) => name))
+  const handler = path.state.onErrors.findIndex(({ errorRefs }) => errorRefs.some((name) => timeouts.has(name)))
+  const handled = path.onFailure(path, key, next)[handler]
+  return handled === undefined ? [goOn] : [handled]
 }
 
 /** While a state waits for an event, the end of its own time means the same as the event timeout (A14). */

@@ -1,0 +1,107 @@
+import type { Logger } from '../common/index.ts'
+import { checkDuplicates, loadDefinition, loadDefinitions, type DefinitionInput, type LoadedDefinition, type LoadFailure, type LoadOptions } from '../definition/index.ts'
+import { DefinitionError } from '../errors/index.ts'
+import { deploy, type DeployOptions } from './deploy.ts'
+import type { Registry } from './registry.ts'
+
+/** What loading definitions into service needs. */
+export interface LoaderOptions {
+  readonly registry: Registry
+  readonly load: LoadOptions
+  readonly deploy: DeployOptions
+  readonly log: Logger
+  /** The first broken definition is thrown instead of being told. */
+  readonly strict: boolean
+}
+
+/** Loads definitions and takes those that can run into service. */
+export interface Loader {
+  /**
+   * Adds definitions to those in service; one with the same id and version takes the place of the other.
+   *
+   * @throws {@link DefinitionError} only with option `strict`
+   */
+  add(definitions: readonly DefinitionInput[]): Promise<{ readonly failures: readonly LoadFailure[] }>
+  /** Brings what is in service in line with files: new and changed ones are taken up, those that are gone are taken out. */
+  reload(definitions: readonly DefinitionInput[]): Promise<{ readonly failures: readonly LoadFailure[] }>
+}
+
+/** Creates the loader of a runtime. */
+export function createLoader(options: LoaderOptions): Loader {
+  const { registry, log, strict } = options
+  /** Hash of the text in service, by address. */
+  const served = new Map<string, { readonly hash: string; readonly id: string; readonly version: string }>()
+
+  async function take(definitions: readonly DefinitionInput[], unchanged: (loaded: LoadedDefinition) => boolean): Promise<{ found: readonly LoadedDefinition[]; failures: readonly LoadFailure[] }> {
+    const { loaded, failures } = await load(definitions, options.load)
+    const refused = [...failures]
+    const found = withoutDuplicates(loaded, refused)
+    for (const candidate of found) if (!unchanged(candidate)) await takeOne(candidate, refused)
+    for (const { uri, error } of refused) log.error({ definition: uri, code: error.code }, error.message)
+    registry.setFailures(refused)
+    if (strict && refused[0] !== undefined) throw refused[0].error
+    return { found, failures: refused }
+  }
+
+  async function takeOne(candidate: LoadedDefinition, refused: LoadFailure[]): Promise<void> {
+    const { definition, source, warnings } = candidate
+    for (const warning of warnings) log.warn({ workflow: definition.id, ...warning }, warning.message)
+    try {
+      registry.add(await deploy(candidate, options.deploy))
+      served.set(source.uri, { hash: source.hash, id: definition.id, version: definition.version })
+    } catch (error) {
+      if (!(error instanceof DefinitionError)) throw error
+      refused.push({ uri: source.uri, error })
+    }
+  }
+
+  return {
+    async add(definitions) {
+      const { failures } = await take(definitions, () => false)
+      return { failures }
+    },
+    async reload(definitions) {
+      const { found, failures } = await take(definitions, ({ source }) => served.get(source.uri)?.hash === source.hash)
+      // A file that is broken now keeps its last good version in service; one that is gone does not.
+      const present = new Set([...found.map(({ source }) => source.uri), ...failures.map(({ uri }) => uri)])
+      for (const [uri, { id, version }] of served) {
+        if (present.has(uri)) continue
+        served.delete(uri)
+        registry.remove(id, version)
+      }
+      return { failures }
+    },
+  }
+}
+
+async function load(definitions: readonly DefinitionInput[], options: LoadOptions): Promise<{ loaded: readonly LoadedDefinition[]; failures: readonly LoadFailure[] }> {
+  const paths = definitions.filter((input) => typeof input === 'string')
+  const result = await loadDefinitions(paths, options)
+  const loaded = [...result.loaded]
+  const failures = [...result.failures]
+  for (const input of definitions) {
+    if (typeof input === 'string') continue
+    try {
+      loaded.push(await loadDefinition(input, options))
+    } catch (error) {
+      if (!(error instanceof DefinitionError)) throw error
+      failures.push({ uri: input.uri, error })
+    }
+  }
+  return { loaded, failures }
+}
+
+/** Of two files with one id and version the first is served, and the second is named together with it (decisions.md 3). */
+function withoutDuplicates(loaded: readonly LoadedDefinition[], refused: LoadFailure[]): readonly LoadedDefinition[] {
+  const kept: LoadedDefinition[] = []
+  for (const candidate of loaded) {
+    try {
+      checkDuplicates([...kept, candidate])
+      kept.push(candidate)
+    } catch (error) {
+      if (!(error instanceof DefinitionError)) throw error
+      refused.push({ uri: candidate.source.uri, error })
+    }
+  }
+  return kept
+}
