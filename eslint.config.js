@@ -7,6 +7,8 @@ const ERROR_CLASSES = [
   'FunctionError', 'HostError', 'InstanceError', 'RequestError', 'TenancyError',
 ]
 
+const ENGINE_SIGNALS = ['JqError', 'LimitExceeded', 'ProgramFailure', 'RegexFault', 'SyntaxFault']
+
 const NO_EXPORT_ALL = {
   selector: 'ExportAllDeclaration',
   message: 'Name what you export: `export *` hides the surface of a module.',
@@ -15,14 +17,14 @@ const NO_DEFAULT_EXPORT = {
   selector: 'ExportDefaultDeclaration',
   message: 'Use a named export: a default export is renamed at every import and cannot be searched for.',
 }
-const THROW_CLASSES = [
+const throwOnly = (classes) => [
   {
-    selector: `ThrowStatement > NewExpression:not([callee.name=/^(${ERROR_CLASSES.join('|')})$/])`,
+    selector: `ThrowStatement > NewExpression:not([callee.name=/^(${classes.join('|')})$/])`,
     message: 'Throw one of the classes of lib/errors with a code of its table: callers and HTTP statuses rely on it.',
   },
   {
     selector: 'CallExpression[callee.object.name="Promise"][callee.property.name="reject"] > '
-      + `NewExpression:not([callee.name=/^(${ERROR_CLASSES.join('|')})$/])`,
+      + `NewExpression:not([callee.name=/^(${classes.join('|')})$/])`,
     message: 'Reject with one of the classes of lib/errors with a code of its table.',
   },
 ]
@@ -51,7 +53,7 @@ const NO_AMBIENT_TIME = [
 ]
 
 const HOUSE = [NO_EXPORT_ALL, NO_DEFAULT_EXPORT]
-const LIB = [...HOUSE, ...THROW_CLASSES]
+const LIB = [...HOUSE, ...throwOnly(ERROR_CLASSES)]
 const restricted = (selectors) => ({ 'no-restricted-syntax': ['error', ...selectors] })
 
 export default tseslint.config(
@@ -85,6 +87,8 @@ export default tseslint.config(
   { files: ['lib/**/*.ts'], rules: restricted([...LIB, ...NO_ENVIRONMENT, ...NO_AMBIENT_TIME]) },
   { files: ['lib/configuration/**/*.ts'], rules: restricted([...LIB, ...NO_AMBIENT_TIME]) },
   { files: ['lib/common/**/*.ts'], rules: restricted([...LIB, ...NO_ENVIRONMENT]) },
+  // Inside the engines faults travel as light signals with a position; the border of the module makes ExpressionErrors of them.
+  { files: ['lib/expressions/**/*.ts'], rules: restricted([...HOUSE, ...throwOnly([...ERROR_CLASSES, ...ENGINE_SIGNALS]), ...NO_ENVIRONMENT, ...NO_AMBIENT_TIME]) },
   // Runs in the browser, where the clock of the process does not reach.
   { files: ['lib/inspector/page/**/*.ts'], rules: restricted(LIB) },
   { files: ['lib/cli/**/*.ts', 'lib/dev-services/**/*.ts', 'test/**/main.ts', 'test/bench/**/*.ts'], rules: { 'no-console': 'off' } },
