@@ -142,6 +142,6 @@ function toText(line: string): string {
   const place = category ?? module
   const facts = Object.entries(rest).map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
   const stack = (err as { stack?: unknown } | undefined)?.stack
-  const parts = [String(time), NAMES[Number(level)] ?? String(level), ...(typeof place === 'string' ? [`[${place}]`] : []), String(msg ?? ''), ...facts]
+  const parts = [String(time), NAMES[Number(level)] ?? String(level), ...(typeof place === 'string' ? [`[${place}]`] : []), typeof msg === 'string' ? msg : '', ...facts]
   return `${parts.join(' ')}\n${typeof stack === 'string' ? `${stack}\n` : ''}`
 }

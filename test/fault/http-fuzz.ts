@@ -30,13 +30,14 @@ export async function fuzz(options: { readonly requests: number; readonly seed: 
   const statuses: Record<string, number> = {}
   const serverErrors: string[] = []
   const begun = process.hrtime.bigint()
+  const found: Found = { bench, random, statuses, serverErrors }
   const run = async (requests: number): Promise<void> => {
     let left = requests
     await Promise.all(Array.from({ length: options.concurrency ?? 64 }, async () => {
       while (left > 0) {
         const share = Math.min(20, left)
         left -= share
-        await round(bench, random, statuses, serverErrors, share)
+        await round(found, share)
       }
     }))
     forget(bench)
@@ -53,13 +54,20 @@ export async function fuzz(options: { readonly requests: number; readonly seed: 
   return { requests: options.requests, seed: options.seed, statuses, serverErrors, heap: [before, after], seconds: Number(process.hrtime.bigint() - begun) / 1e9 }
 }
 
-async function round(bench: Bench, random: Random, statuses: Record<string, number>, serverErrors: string[], count: number): Promise<void> {
+interface Found {
+  readonly bench: Bench
+  readonly random: Random
+  readonly statuses: Record<string, number>
+  readonly serverErrors: string[]
+}
+
+async function round({ bench, random, statuses, serverErrors }: Found, count: number): Promise<void> {
   for (let n = 0; n < count; n++) {
-    const bytes = makeRequest(random)
-    const text = await exchange(bench.port, bytes, random)
+    const request = makeRequest(random)
+    const text = await exchange(bench.port, request, random)
     const found = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status ?? '')
     for (const status of found.length === 0 ? ['cut'] : found) statuses[status] = (statuses[status] ?? 0) + 1
-    if (found.some((status) => status.startsWith('5'))) serverErrors.push(`${JSON.stringify(bytes.toString('latin1').slice(0, 500))} was answered ${text.slice(0, 500)}`)
+    if (found.some((status) => status.startsWith('5'))) serverErrors.push(`${JSON.stringify(request.bytes.toString('latin1').slice(0, 500))} was answered ${text.slice(0, 500)}`)
     if (n % 100 === 0) forget(bench)
   }
 }
@@ -138,8 +146,14 @@ const RIGHT = [
   ['GET', '/hello', '', [`X-Long: ${'x'.repeat(25_000)}`]],
 ] as const
 
-function makeRequest(random: Random): Buffer {
-  if (random.chance(0.03)) return Buffer.from(Array.from({ length: random.below(300) }, () => random.below(256)))
+interface FuzzRequest {
+  readonly bytes: Buffer
+  /** The caller goes away in the midst of it. */
+  readonly isCutOff: boolean
+}
+
+function makeRequest(random: Random): FuzzRequest {
+  if (random.chance(0.03)) return { bytes: Buffer.from(Array.from({ length: random.below(300) }, () => random.below(256))), isCutOff: true }
   const right = random.chance(0.2) ? random.one(RIGHT) : undefined
   const method = right?.[0] ?? random.one(METHODS)
   const path = right?.[1] ?? makePath(random)
@@ -157,7 +171,7 @@ function makeRequest(random: Random): Buffer {
   const framed = isChunked ? `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n0\r\n\r\n` : body
   const request = Buffer.from(`${lines.join('\r\n')}\r\n\r\n${framed}`, random.chance(0.9) ? 'utf8' : 'latin1')
   if (random.chance(0.1)) for (let n = 1 + random.below(5); n > 0; n--) request[random.below(request.length)] = random.below(256)
-  return random.chance(0.05) ? request.subarray(0, random.below(request.length)) : request
+  return random.chance(0.05) ? { bytes: request.subarray(0, random.below(request.length)), isCutOff: true } : { bytes: request, isCutOff: random.chance(0.03) }
 }
 
 function makePath(random: Random): string {
@@ -166,23 +180,22 @@ function makePath(random: Random): string {
 }
 
 /** Sends bytes at once, in pieces, or cut off, and gives what came back. */
-function exchange(port: number, bytes: Buffer, random: Random): Promise<string> {
+function exchange(port: number, { bytes, isCutOff }: FuzzRequest, random: Random): Promise<string> {
   const pieces = random.chance(0.1) ? 2 + random.below(4) : 1
-  const isCut = random.chance(0.03)
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
     const socket = connect({ host: '127.0.0.1', port })
     socket.setNoDelay(true)
     // A request that was damaged may never end: the caller gives up before the server does.
-    socket.setTimeout(500, () => { socket.destroy() })
+    socket.setTimeout(1500, () => { socket.destroy() })
     socket.on('data', (chunk: Buffer) => { chunks.push(chunk) })
     socket.on('error', () => { socket.destroy() })
     socket.on('close', () => { resolve(Buffer.concat(chunks).toString('latin1')) })
     const size = Math.ceil(bytes.length / pieces)
     const write = (from: number): void => {
       socket.write(bytes.subarray(from, from + size))
-      if (isCut) setImmediate(() => { socket.destroy() })
-      else if (from + size < bytes.length) setImmediate(() => { write(from + size) })
+      if (from + size < bytes.length) setImmediate(() => { write(from + size) })
+      else if (isCutOff) setImmediate(() => { socket.end() })
     }
     write(0)
   })

@@ -55,9 +55,10 @@ export function createFakeHost({ clock, ids }: { clock: Clock; ids: IdSource }):
       const body = JSON.stringify(request.input)
       const key = request.idempotencyKey === undefined ? undefined : `${request.workflowId} ${request.idempotencyKey}`
       const known = key === undefined ? undefined : keys.get(key)
-      if (known !== undefined) {
+      const first = known === undefined ? undefined : host.instances.get(known.id)
+      if (known !== undefined && first !== undefined) {
         if (known.body !== body) throw new InstanceError({ code: 'INSTANCE_CONFLICT', message: 'the key was used with another body', details: { instanceId: known.id } })
-        return host.instances.get(known.id) as InstanceRecord
+        return first
       }
       const record: InstanceRecord = {
         id: ids.next(), workflowId: request.workflowId, version: request.version ?? '1.0', status: 'completed', data: request.input, startedAt: clock.now(),

@@ -38,8 +38,8 @@ describe('cli/run', () => {
   })
 
   it('tells wrong usage and exits 2, failures in one text and exits 1, defects with their stack', async () => {
-    const failing = async (error: unknown): Promise<[number, string]> => {
-      const [rc, io] = await run(['serve'], () => Promise.reject(error as Error))
+    const failing = async (error: Error): Promise<[number, string]> => {
+      const [rc, io] = await run(['serve'], () => Promise.reject(error))
       return [rc, io.errText()]
     }
     expect(await failing(usageError('no such option'))).to.deep.equal([2, 'sonatina serve: no such option\nsonatina serve --help tells how it is called.'])

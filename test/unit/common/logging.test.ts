@@ -26,17 +26,18 @@ describe('common/logging', () => {
   })
 
   it('changes levels of loggers that exist', () => {
-    const { log, lines, setLevel, levels } = open()
+    const logging = open()
+    const { log, lines } = logging
     const child = log.child({ category: 'auth' })
     child.debug({}, 'no')
-    expect(setLevel('auth', 'trace')).to.equal(true)
+    expect(logging.setLevel('auth', 'trace')).to.equal(true)
     child.debug({}, 'yes')
-    setLevel('auth', undefined)
+    logging.setLevel('auth', undefined)
     child.debug({}, 'no')
-    setLevel('', 'debug')
+    logging.setLevel('', 'debug')
     child.debug({}, 'again')
-    expect(setLevel('auth', 'loud')).to.equal(false)
-    expect(levels()).to.deep.equal({ '': 'debug' })
+    expect(logging.setLevel('auth', 'loud')).to.equal(false)
+    expect(logging.levels()).to.deep.equal({ '': 'debug' })
     expect(messages(lines)).to.deep.equal(['yes', 'again'])
   })
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { createLogging } from '../../../lib/common/index.ts'
 import { RequestError } from '../../../lib/errors/index.ts'
+import type { InboundRequest } from '../../../lib/server/index.ts'
 import { eventDefinition } from '../../support/fake-host.ts'
 import { openBench, send, type Bench } from './setup.ts'
 
@@ -72,12 +73,12 @@ describe('server/filters', () => {
   })
 
   describe('authentication', () => {
-    const authenticate = ({ headers }: { headers: Record<string, unknown> }): { name: string; roles: string[] } => {
+    const authenticate = ({ headers }: InboundRequest): { name: string; roles: string[] } => {
       if (headers['authorization'] === 'Bearer good') return { name: 'alice', roles: [] }
       throw new RequestError({ code: 'UNAUTHENTICATED', message: 'This address needs a caller who proves who they are', details: { challenge: 'Bearer realm="sonatina"' } })
     }
     const open = async (settings: Parameters<typeof openBench>[0] = {}): Promise<void> => {
-      bench = await openBench({ swaggerUi: true, upload: true, ...settings }, { authenticate: authenticate as never, deploy: () => Promise.resolve(), mounts: [{ path: '/inspect', middleware: (ctx) => { ctx.body = 'secret' } }, { path: '/functions', middleware: (ctx) => { ctx.body = 'secret' } }] })
+      bench = await openBench({ swaggerUi: true, upload: true, ...settings }, { authenticate, deploy: () => Promise.resolve(), mounts: [{ path: '/inspect', middleware: (ctx) => { ctx.body = 'secret' } }, { path: '/functions', middleware: (ctx) => { ctx.body = 'secret' } }] })
       bench.catalogue.add(eventDefinition('ev', 't'))
     }
     const I = '/management/processes/hello/instances'

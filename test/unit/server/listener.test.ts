@@ -108,13 +108,13 @@ describe('server/listener', () => {
       expect(await running).to.deep.equal({ status: 201, connection: 'close' })
       await stopped
       agent.destroy()
-      expect(await send(bench.port, 'GET', '/hello').catch((error: NodeJS.ErrnoException) => error.code)).to.equal('ECONNREFUSED')
+      expect(await send(bench.port, 'GET', '/hello').catch((error: unknown) => (error as NodeJS.ErrnoException).code)).to.equal('ECONNREFUSED')
     })
 
     it('cuts what does not end within the grace', async () => {
       bench = await openBench()
       bench.host.behaviours.set('hello', () => new Promise(() => undefined))
-      const hanging = send(bench.port, 'POST', '/hello', { body: {} }).catch((error: NodeJS.ErrnoException) => error.code)
+      const hanging = send(bench.port, 'POST', '/hello', { body: {} }).catch((error: unknown) => (error as NodeJS.ErrnoException).code)
       await until(() => bench.host.starts.length === 1)
       await bench.server.close(100)
       expect(await hanging).to.equal('ECONNRESET')

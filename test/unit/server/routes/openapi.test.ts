@@ -30,7 +30,7 @@ describe('server/routes/openapi', () => {
   it('describes each definition with the ids and tags of SonataFlow', async () => {
     const { openapi, paths, components, tags } = await read()
     expect(openapi).to.equal('3.1.0')
-    expect(Object.entries(paths).flatMap(([path, item]) => (path.startsWith('/typed') ? Object.values(item).flatMap(({ operationId }) => operationId ?? []) : []))).to.deep.equal([
+    expect(Object.entries(paths).flatMap(([path, item]) => (path.startsWith('/typed') ? Object.values(item).flatMap((operation) => ('operationId' in operation ? [operation.operationId] : [])) : []))).to.deep.equal([
       'createProcessInstance_typed', 'getAllProcessInstances_typed', 'getResourceSchema_typed', 'getProcessInstance_typed', 'updateProcessInstance_typed', 'patchProcessInstance_typed', 'deleteProcessInstance_typed', 'getTasks_typed',
     ])
     expect(paths['/typed']?.['post']?.tags).to.deep.equal(['Process - typed'])
