@@ -44,7 +44,8 @@ export class Facts {
   #source: Address | undefined
   #remote: Address | undefined
   #destination: Address | undefined
-  readonly #headers = new Map<string, string | undefined>()
+  readonly #headers = new Map<string, string>()
+  readonly #absent = new Set<string>()
 
   constructor(call: Call) {
     this.call = call
@@ -79,15 +80,23 @@ export class Facts {
    * `:method`, `:authority`, `:path` and `host` give the parts of the request line.
    */
   header(name: string): string | undefined {
+    const known = this.#headers.get(name)
+    if (known !== undefined) return known
+    if (this.#absent.has(name)) return undefined
+    const value = this.#findHeader(name)
+    if (value === undefined) this.#absent.add(name)
+    else this.#headers.set(name, value)
+    return value
+  }
+
+  #findHeader(name: string): string | undefined {
     if (name === ':method') return this.call.method
     if (name === ':authority' || name === 'host') return this.call.authority
     if (name === ':path') return this.call.path
-    if (this.#headers.has(name)) return this.#headers.get(name)
     let joined: string | undefined
     for (const [key, value] of this.call.headers ?? []) {
       if (key.length === name.length && key.toLowerCase() === name) joined = joined === undefined ? value : `${joined},${value}`
     }
-    this.#headers.set(name, joined)
     return joined
   }
 

@@ -71,7 +71,8 @@ function compileRule(rule: Rule, index: number, compiler: Compiler): { rule: Com
     const kind = conditionKind(condition.key)
     return kind === undefined ? [] : list.compile([['values', 'notValues', kind]], condition, `/when/${String(at)}`)
   })
-  const test = allOf([anyOf(from.map(fieldsTest)), anyOf(to.map(fieldsTest)), fieldsTest(when)].filter((part) => part !== ALWAYS))
+  // Conditions before operations: a header is one look-up, hosts are a list of patterns.
+  const test = allOf([anyOf(from.map(fieldsTest)), fieldsTest(when), anyOf(to.map(fieldsTest))].filter((part) => part !== ALWAYS))
   return { rule: { index, from, to, when, test, namespaces: sourceNamespaces(rule) }, isNarrowed: list.isNarrowed }
 }
 

@@ -7,7 +7,7 @@ export type TextTest = (value: string | undefined) => boolean
  * Only a leading or trailing `*` is a wildcard (tenancy.md, section 4, rule 6); the values are joined by OR.
  */
 export function compileTexts(values: readonly string[], options: { readonly ignoreCase?: boolean; readonly presence?: boolean } = {}): TextTest {
-  const exact = new Set<string>()
+  const exact: string[] = []
   const prefixes: string[] = []
   const suffixes: string[] = []
   let anything = false
@@ -16,22 +16,44 @@ export function compileTexts(values: readonly string[], options: { readonly igno
     if (value === '*') anything = true
     else if (value.startsWith('*')) suffixes.push(value.slice(1))
     else if (value.endsWith('*')) prefixes.push(value.slice(0, -1))
-    else exact.add(value)
+    else exact.push(value)
   }
   if (anything) return options.presence === true ? (value) => value !== undefined : (value) => value !== undefined && value !== ''
-  if (prefixes.length === 0 && suffixes.length === 0) return (value) => value !== undefined && exact.has(value)
-  return (value) => value !== undefined && (exact.has(value) || prefixes.some((prefix) => value.startsWith(prefix)) ||
-    suffixes.some((suffix) => value.endsWith(suffix)))
+  const isExact = compileExact(exact)
+  if (prefixes.length === 0 && suffixes.length === 0) return isExact
+  return (value) => value !== undefined && (startsWithAny(value, prefixes) || endsWithAny(value, suffixes) || isExact(value))
+}
+
+// Comparing with a few texts is several times faster than hashing one (measured with the documents of ten tenants).
+const FEW = 8
+
+function compileExact(values: readonly string[]): TextTest {
+  const [first] = values
+  if (first === undefined) return () => false
+  if (values.length === 1) return (value) => value === first
+  if (values.length <= FEW) return (value) => value !== undefined && values.includes(value)
+  const set = new Set(values)
+  return (value) => value !== undefined && set.has(value)
+}
+
+function startsWithAny(value: string, prefixes: readonly string[]): boolean {
+  for (const prefix of prefixes) if (value.startsWith(prefix)) return true
+  return false
+}
+
+function endsWithAny(value: string, suffixes: readonly string[]): boolean {
+  for (const suffix of suffixes) if (value.endsWith(suffix)) return true
+  return false
 }
 
 /**
  * Compiles names in which every `*` stands for any text, as Istio reads namespaces and trust domains.
  */
 export function compileGlobs(values: readonly string[]): TextTest {
-  const exact = new Set(values.filter((value) => !value.includes('*')))
+  const isExact = compileExact(values.filter((value) => !value.includes('*')))
   const globs = values.filter((value) => value.includes('*'))
-  if (globs.length === 0) return (value) => value !== undefined && exact.has(value)
-  return (value) => value !== undefined && (exact.has(value) || globs.some((glob) => matchesGlob(glob, value)))
+  if (globs.length === 0) return isExact
+  return (value) => value !== undefined && (isExact(value) || globs.some((glob) => matchesGlob(glob, value)))
 }
 
 /** Matches in linear time and memory, so that no pattern can be slow; a regular expression could. */
