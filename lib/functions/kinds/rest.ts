@@ -166,7 +166,7 @@ function headersOf(accept: string, request: BuiltRequest): Record<string, string
 }
 
 async function evaluateConfigKey({ scope }: FunctionSource, configKey: Json, call: FunctionCall): Promise<string | undefined> {
-  const value: Json = typeof configKey === 'string' ? await (scope.evaluate(configKey, data, context)) : configKey
+  const value: Json = typeof configKey === 'string' ? await (scope.evaluate(configKey, call.data, call.context)) : configKey
   const text = typeof value === 'number' ? String(value) : value
   return typeof text === 'string' && text.trim() !== '' ? text.trim() : undefined
 }
