@@ -27,7 +27,10 @@ const DRAFT_06 = createRequire(import.meta.url)('ajv/dist/refs/json-schema-draft
 
 const SETTINGS: Options = { allErrors: true, strict: false, validateFormats: true, logger: false }
 
-/** Makers of the validator of each draft; one instance each, made when it is first needed: making one takes milliseconds. */
+/**
+ * Makers of the validator of each draft; one instance each, made when it is first needed: making one takes
+ * milliseconds.
+ */
 const DRAFTS: Readonly<Record<string, () => AjvCore.default>> = {
   '04': () => new AjvDraft4(SETTINGS),
   '06': () => new Ajv(SETTINGS).addMetaSchema(DRAFT_06),
@@ -38,9 +41,11 @@ const DRAFTS: Readonly<Record<string, () => AjvCore.default>> = {
 const instances = new Map<string, AjvCore.default>()
 
 /**
- * Compiles the JSON Schema of workflow data once, for the draft that its `$schema` names: 04, 06, 07, 2019-09 or 2020-12; 07 without one.
+ * Compiles the JSON Schema of workflow data once, for the draft that its `$schema` names: 04, 06, 07, 2019-09 or
+ * 2020-12; 07 without one.
  *
- * @throws {@link DefinitionError} `DEFINITION_INVALID` when it is no valid schema, or refers to something that is not in it;
+ * @throws {@link DefinitionError} `DEFINITION_INVALID` when it is no valid schema, or refers to something that is
+ * not in it;
  * `DEFINITION_UNSUPPORTED` for another draft
  *
  * @example

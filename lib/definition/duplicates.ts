@@ -2,7 +2,8 @@ import { DefinitionError, type Violation } from '../errors/index.ts'
 import type { LoadedDefinition } from './types.ts'
 
 /**
- * Checks that no two definitions have the same id and version (decisions.md 3); different versions of one id live together.
+ * Checks that no two definitions have the same id and version (decisions.md 3); different versions of one id live
+ * together.
  *
  * @throws {@link DefinitionError} `DEFINITION_INVALID` naming both files of each pair
  */

@@ -5,7 +5,8 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 
 const CONSTANT = /^(?:\$\{\s*)?\$CONST\.([\w.-]+?)\s*\}?$/
 
 /**
- * Reads a duration of a definition: ISO 8601, the malformed forms of reading A16, `10s` as SonataFlow allows, `$CONST.path`.
+ * Reads a duration of a definition: ISO 8601, the malformed forms of reading A16, `10s` as SonataFlow allows,
+ * `$CONST.path`.
  *
  * Constants are static (S178), so the reference is answered when the definition is loaded.
  *

@@ -3,7 +3,8 @@ import type { Action, Definition, State } from './types.ts'
 import { actionsOf, continuationsOf, eventFiltersOf, exitsOf, statePointer } from './walk.ts'
 
 /**
- * What a text is for, in the words of the expression compiler: `condition`, `filter` (also a number, or the operation of an expression
+ * What a text is for, in the words of the expression compiler: `condition`, `filter` (also a number, or the
+ * operation of an expression
  * function), `template` (a text of data that may be or hold expressions), `list`, `text` and `target`.
  */
 export type ExpressionPurpose = 'condition' | 'filter' | 'template' | 'list' | 'text' | 'target'
@@ -16,7 +17,10 @@ export interface ExpressionSite {
   readonly purpose: ExpressionPurpose
 }
 
-/** Lists all places of a definition where expressions may stand, in document order of their parts; data is listed text by text. */
+/**
+ * Lists all places of a definition where expressions may stand, in document order of their parts; data is listed
+ * text by text.
+ */
 export function expressionSites(definition: Definition): readonly ExpressionSite[] {
   const sites: ExpressionSite[] = []
   if (definition.version.includes('${')) sites.push({ pointer: '/version', text: definition.version, purpose: 'text' })

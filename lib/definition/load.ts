@@ -41,7 +41,8 @@ export interface LoadResult {
  * Loads one definition: reads, resolves its external references, validates, normalises and lints it.
  *
  * @param input path of a JSON or YAML file, or its text or document with an address for messages
- * @throws {@link DefinitionError} `DEFINITION_NOT_FOUND` when there is no such file, `DEFINITION_INVALID` with all faults and their lines,
+ * @throws {@link DefinitionError} `DEFINITION_NOT_FOUND` when there is no such file, `DEFINITION_INVALID` with all
+ * faults and their lines,
  * `DEFINITION_UNSUPPORTED` for what the runtime does not support
  */
 export async function loadDefinition(input: DefinitionInput, options: LoadOptions): Promise<LoadedDefinition> {
@@ -53,7 +54,8 @@ export async function loadDefinition(input: DefinitionInput, options: LoadOption
 /**
  * Loads all definitions among files and directories, in the order of their paths.
  *
- * Directories are searched for `*.sw.json|yaml|yml`, and for other `.json|.yaml|.yml` files that carry `id` and `states`; hidden entries,
+ * Directories are searched for `*.sw.json|yaml|yml`, and for other `.json|.yaml|.yml` files that carry `id` and
+ * `states`; hidden entries,
  * `node_modules` and `target` are skipped. A broken file is a failure and does not stop the others. Never throws.
  */
 export async function loadDefinitions(paths: readonly string[], options: LoadOptions): Promise<LoadResult> {
@@ -84,7 +86,10 @@ function parseQuietly(text: string, uri: string): ParsedDocument | undefined {
 
 async function loadParsed(parsed: ParsedDocument, text: string, options: LoadOptions): Promise<LoadedDefinition> {
   if (!isJsonObject(parsed.value)) {
-    throw invalid(parsed.uri, [{ pointer: '', line: 1, message: 'The document is not an object', hint: 'a definition is an object with id and states' }])
+    throw invalid(
+      parsed.uri,
+      [{ pointer: '', line: 1, message: 'The document is not an object', hint: 'a definition is an object with id and states' }],
+    )
   }
   const restored = restoreNumberText(parsed.value, parsed)
   const resolved = await resolveReferences(restored, parsed.uri, createResourceReader(options))
@@ -93,7 +98,10 @@ async function loadParsed(parsed: ParsedDocument, text: string, options: LoadOpt
   const definition = toDefinition(resolved.document, options)
   const warnings = lint(resolved.document, { ...options, original: parsed.value }).map((warning) => placed(warning, parsed, resolved))
   const tolerated = options.strict === true ? warnings.filter((warning) => warning.rule.startsWith('tolerated-')) : []
-  if (tolerated.length > 0) throw invalid(parsed.uri, tolerated.map((warning) => ({ ...warning, hint: 'strict loading tolerates nothing' })))
+  if (tolerated.length > 0) throw invalid(
+    parsed.uri,
+    tolerated.map((warning) => ({ ...warning, hint: 'strict loading tolerates nothing' })),
+  )
   return {
     definition,
     source: {
@@ -137,7 +145,10 @@ async function readInput(input: DefinitionInput): Promise<{ uri: string; text: s
   try {
     // A character takes at most four bytes; what is longer is refused before it fills the memory.
     const size = (await statusOf(uri))?.size ?? 0
-    if (size > MAX_DOCUMENT_LENGTH * 4) throw invalid(uri, [{ pointer: '', message: `The file has ${String(size)} bytes`, hint: 'definitions are small; split it' }])
+    if (size > MAX_DOCUMENT_LENGTH * 4) throw invalid(
+      uri,
+      [{ pointer: '', message: `The file has ${String(size)} bytes`, hint: 'definitions are small; split it' }],
+    )
     return { uri, text: await readText(uri) }
   } catch (error) {
     throw toDefinitionError(error, uri)

@@ -1,7 +1,8 @@
 /**
  * Finds the names that are written most like a wrong one, nearest first.
  *
- * At most three, and only those within a third of its length (two letters for short ones), or equal but for case and punctuation.
+ * At most three, and only those within a third of its length (two letters for short ones), or equal but for case and
+ * punctuation.
  */
 export function nearestNames(wrong: string, known: readonly string[]): readonly string[] {
   const limit = Math.max(2, Math.floor(wrong.length / 3))

@@ -5,15 +5,18 @@ import type { Definition } from './types.ts'
 import { validate } from './validate.ts'
 
 /**
- * Makes the normalised definition of a document: short forms written out, defaults filled in, timeouts inherited, durations in milliseconds.
+ * Makes the normalised definition of a document: short forms written out, defaults filled in, timeouts inherited,
+ * durations in milliseconds.
  *
- * Pure: reads no file, clock or environment; external references must have been resolved (`loadDefinition` does). Idempotent: a normalised
+ * Pure: reads no file, clock or environment; external references must have been resolved (`loadDefinition` does).
+ * Idempotent: a normalised
  * definition normalises to itself.
  *
  * @throws {@link DefinitionError} `DEFINITION_INVALID` with every fault of the document
  *
  * @example
- * const definition = normalise({ id: 'hello', states: [{ name: 'Greet', type: 'inject', data: { hello: 'world' }, end: true }] })
+ * const definition = normalise({ id: 'hello', states: [{ name: 'Greet', type: 'inject', data: { hello: 'world' },
+ * end: true }] })
  * definition.start.stateName // 'Greet'
  */
 export function normalise(document: unknown, options: NormaliseOptions = {}): Definition {

@@ -32,28 +32,36 @@ export interface ParseOptions {
 /** Longest text that is read, in characters: the largest definition known has 200 thousand. */
 export const MAX_DOCUMENT_LENGTH = 1024 * 1024
 /** Deepest nesting that is read. */
-export const MAX_DOCUMENT_DEPTH = 200
+const MAX_DOCUMENT_DEPTH = 200
 /** Most syntax faults that are told at once: what follows the first few is rarely a fault of its own. */
 const MAX_SYNTAX_FAULTS = 5
 /** Most YAML aliases that one document may expand to. */
-export const MAX_ALIASES = 100
+const MAX_ALIASES = 100
 
 /**
  * Reads a JSON or YAML text (S015) and keeps the positions of its values.
  *
- * The notation is decided by content: a text that begins with `{` and is JSON is JSON, anything else is YAML 1.2. Keys given twice, more
- * than 100 aliases, nesting beyond 200, texts over 1 Mi characters and numbers that JSON has not are refused; `__proto__` is a key like others.
+ * The notation is decided by content: a text that begins with `{` and is JSON is JSON, anything else is YAML 1.2.
+ * Keys given twice, more
+ * than 100 aliases, nesting beyond 200, texts over 1 Mi characters and numbers that JSON has not are refused;
+ * `__proto__` is a key like others.
  *
  * @throws {@link DefinitionError} `DEFINITION_INVALID` with the line of each fault; nothing else, whatever the text.
  */
 export function parseDocument(text: string, options: ParseOptions): ParsedDocument {
   const content = text.startsWith('\uFEFF') ? text.slice(1) : text
   if (content.length > MAX_DOCUMENT_LENGTH) {
-    refuse(options.uri, { message: `The document has ${String(content.length)} characters`, hint: `at most ${String(MAX_DOCUMENT_LENGTH)} are read` })
+    refuse(
+      options.uri,
+      { message: `The document has ${String(content.length)} characters`, hint: `at most ${String(MAX_DOCUMENT_LENGTH)} are read` },
+    )
   }
   const nul = content.indexOf('\0')
   if (nul >= 0) {
-    refuse(options.uri, { ...positionAt(content, nul), message: 'The document holds a NUL character', hint: 'save it as UTF-8 text' })
+    refuse(
+      options.uri,
+      { ...positionAt(content, nul), message: 'The document holds a NUL character', hint: 'save it as UTF-8 text' },
+    )
   }
   return chooseFormat(content, options) === 'json' ? parseJson(content, options.uri) : parseYaml(content, options.uri)
 }
@@ -82,7 +90,10 @@ function parseJson(text: string, uri: string): ParsedDocument {
     const reason = error instanceof Error ? error.message : String(error)
     const at = /at position (\d+)/.exec(reason)?.[1]
     const position = positionAt(text, at === undefined ? text.length : Number(at))
-    return refuse(uri, { ...position, message: `The text is not JSON: ${reason}`, hint: 'check commas, quotes and brackets just before this place' })
+    return refuse(
+      uri,
+      { ...position, message: `The text is not JSON: ${reason}`, hint: 'check commas, quotes and brackets just before this place' },
+    )
   }
   // Pointers of an unlimited depth would be as long as the text, each of them.
   refuseDeepNesting(value, uri)
@@ -139,7 +150,12 @@ function parseYaml(text: string, uri: string): ParsedDocument {
       return offset === undefined ? undefined : toPosition(offset)
     }
     const wrong = findNonNumber(value)
-    if (wrong !== undefined) refuse(uri, { ...position(wrong), pointer: wrong, message: 'the number is infinite or none', hint: 'JSON has finite numbers only' })
+    if (wrong !== undefined) {
+      refuse(
+        uri,
+        { ...position(wrong), pointer: wrong, message: 'the number is infinite or none', hint: 'JSON has finite numbers only' },
+      )
+    }
     return {
       value,
       format: 'yaml',
@@ -154,7 +170,11 @@ function parseYaml(text: string, uri: string): ParsedDocument {
     if (error instanceof DefinitionError) throw error
     // Alias bombs (ReferenceError) and nesting beyond the stack (RangeError) come from the library as bare errors.
     const reason = error instanceof Error ? error.message : String(error)
-    return refuse(uri, { message: `The YAML cannot be read: ${reason}`, hint: 'use fewer aliases and less nesting' }, error)
+    return refuse(
+      uri,
+      { message: `The YAML cannot be read: ${reason}`, hint: 'use fewer aliases and less nesting' },
+      error,
+    )
   }
 }
 
@@ -206,7 +226,10 @@ function refuseDeepNesting(document: Json, uri: string): void {
     const { value, depth } = next
     if (typeof value !== 'object' || value === null) continue
     if (depth >= MAX_DOCUMENT_DEPTH) {
-      refuse(uri, { message: `The document nests deeper than ${String(MAX_DOCUMENT_DEPTH)} levels`, hint: 'flatten it' })
+      refuse(
+        uri,
+        { message: `The document nests deeper than ${String(MAX_DOCUMENT_DEPTH)} levels`, hint: 'flatten it' },
+      )
     }
     for (const child of Object.values(value)) pending.push({ value: child, depth: depth + 1 })
   }
@@ -234,7 +257,8 @@ function refuse(uri: string, violation: Omit<Violation, 'pointer'> & { pointer?:
 }
 
 /**
- * Makes the error for a document with faults; its message names file, line, pointer, fault and cure of each (the first ten).
+ * Makes the error for a document with faults; its message names file, line, pointer, fault and cure of each (the
+ * first ten).
  *
  * @internal
  */

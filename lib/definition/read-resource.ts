@@ -16,8 +16,10 @@ export interface ReadResourceOptions {
 /**
  * Creates the reader of referenced documents.
  *
- * Relative names are looked for beside the referring file, then in the project root, then in its `src/main/resources`; `classpath:` and
- * `file:` likewise. `file://name.json` has the name in the host part and is relative (S298). `http(s):` needs `readResource`.
+ * Relative names are looked for beside the referring file, then in the project root, then in its
+ * `src/main/resources`; `classpath:` and
+ * `file:` likewise. `file://name.json` has the name in the host part and is relative (S298). `http(s):` needs
+ * `readResource`.
  */
 export function createResourceReader(options: ReadResourceOptions): ResourceReader {
   return async (reference, base) => {

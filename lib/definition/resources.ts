@@ -104,7 +104,10 @@ async function resolveSchemas(resolution: Resolution): Promise<void> {
   await resolveSchema(resolution, 'dataOutputSchema', outputSchemaOf(resolution.document))
 }
 
-/** Finds the schema of the workflow data output: SonataFlow's extension `workflow-output-schema`, or a property `dataOutputSchema`. */
+/**
+ * Finds the schema of the workflow data output: SonataFlow's extension `workflow-output-schema`, or a property
+ * `dataOutputSchema`.
+ */
 function outputSchemaOf(document: JsonObject): PlacedSchema {
   const extensions: readonly unknown[] = Array.isArray(document['extensions']) ? document['extensions'] : []
   const index = extensions.findIndex((extension) => isJsonObject(extension) && extension['extensionid'] === 'workflow-output-schema')

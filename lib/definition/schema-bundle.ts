@@ -29,7 +29,8 @@ interface Bundle {
 /**
  * Brings the documents that a JSON Schema refers to into it, so that it stands alone (S299).
  *
- * References to other files become references into `$bundled`. References to `http(s):` documents that declare a JSON Schema draft are
+ * References to other files become references into `$bundled`. References to `http(s):` documents that declare a
+ * JSON Schema draft are
  * left to the validator.
  *
  * @returns the schema; not an object when `schema` is none

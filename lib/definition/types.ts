@@ -3,7 +3,8 @@ import type { Json, JsonObject } from '../common/index.ts'
 /**
  * The normalised definition: what `normalise` makes of the author's document and everything after it reads.
  *
- * In the words of the specification. Short forms are written out (`functionRef: 'f'` is `{refName: 'f', …}`), defaults are filled in, external
+ * In the words of the specification. Short forms are written out (`functionRef: 'f'` is `{refName: 'f', …}`),
+ * defaults are filled in, external
  * references are resolved, durations are milliseconds, names are trimmed. Expressions stay the author's text.
  */
 export interface Definition {

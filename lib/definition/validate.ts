@@ -13,7 +13,8 @@ const MAX_VIOLATIONS = 100
 /**
  * Finds everything that is wrong with a document: its form (our schema of 0.8), then its meaning (S017).
  *
- * Pure, and never throws. External references must have been resolved: a text in the place of a list is taken as not there.
+ * Pure, and never throws. External references must have been resolved: a text in the place of a list is taken as not
+ * there.
  *
  * @returns the faults with JSON pointers, without lines; none when the document can be run
  */

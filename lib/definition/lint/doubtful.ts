@@ -37,7 +37,11 @@ function findAmbiguousEvents({ events }: Definition): readonly LintWarning[] {
     const other = events[first]
     return event.kind === 'produced' || other === undefined || first >= index
       ? []
-      : [{ rule: 'ambiguous-events', pointer: toPointer(['events', index]), message: `events ${other.name} and ${event.name} have the same type and source; an event matches both (A09)` }]
+      : [{
+          rule: 'ambiguous-events',
+          pointer: toPointer(['events', index]),
+          message: `events ${other.name} and ${event.name} have the same type and source; an event matches both (A09)`,
+        }]
   })
 }
 
@@ -47,7 +51,11 @@ function findSwitches(definition: Definition): readonly LintWarning[] {
     const { eventTimeout, stateExecTimeout } = state.timeouts
     return eventTimeout !== undefined || stateExecTimeout !== undefined
       ? []
-      : [{ rule: 'unreachable-default', pointer: `${statePointer(index)}/defaultCondition`, message: 'without an eventTimeout the default is never taken (S049)' }]
+      : [{
+          rule: 'unreachable-default',
+          pointer: `${statePointer(index)}/defaultCondition`,
+          message: 'without an eventTimeout the default is never taken (S049)',
+        }]
   })
 }
 
@@ -57,7 +65,11 @@ function findBranchNames(definition: Definition): readonly LintWarning[] {
     const names = state.branches.map(({ name }) => name)
     return names.flatMap((name, at) => names.indexOf(name) === at
       ? []
-      : [{ rule: 'duplicate-branch-name', pointer: `${statePointer(index)}/branches/${String(at)}`, message: `another branch is called ${name} too` }])
+      : [{
+          rule: 'duplicate-branch-name',
+          pointer: `${statePointer(index)}/branches/${String(at)}`,
+          message: `another branch is called ${name} too`,
+        }])
   })
 }
 
@@ -85,6 +97,10 @@ function findFunctionTypes(definition: Definition, functionTypes: readonly strin
     const namespace = operation.trim().split(':')[0] ?? ''
     return type !== 'custom' || known.includes(namespace)
       ? []
-      : [{ rule: 'unknown-function-type', pointer: toPointer(['functions', index, 'operation']), message: `function ${name} is of type ${namespace}, which is not registered; ${suggest(namespace, known)}` }]
+      : [{
+          rule: 'unknown-function-type',
+          pointer: toPointer(['functions', index, 'operation']),
+          message: `function ${name} is of type ${namespace}, which is not registered; ${suggest(namespace, known)}`,
+        }]
   })
 }

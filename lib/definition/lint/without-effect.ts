@@ -95,6 +95,10 @@ function findExtensions({ extensions }: Definition): readonly LintWarning[] {
     const id = typeof extensionid === 'string' ? extensionid : 'without extensionid'
     return KNOWN_EXTENSIONS.has(id)
       ? []
-      : [{ rule: 'unknown-extension', pointer: toPointer(['extensions', index]), message: `extension ${id} is not known and has no effect` }]
+      : [{
+          rule: 'unknown-extension',
+          pointer: toPointer(['extensions', index]),
+          message: `extension ${id} is not known and has no effect`,
+        }]
   })
 }

@@ -12,7 +12,7 @@ export function normaliseContinuation(source: unknown, context: ReadContext): Co
 }
 
 /** Writes out a transition; a text is the name of the next state (S277). */
-export function normaliseTransition(source: unknown): Transition | undefined {
+function normaliseTransition(source: unknown): Transition | undefined {
   if (typeof source === 'string') return { nextState: source.trim(), compensate: false, produceEvents: [] }
   if (!isJsonObject(source)) return undefined
   return {
@@ -23,7 +23,7 @@ export function normaliseTransition(source: unknown): Transition | undefined {
 }
 
 /** Writes out an end; `true` has no terminate, events or compensation (S266), `continueAs` implies terminate (S274). */
-export function normaliseEnd(source: unknown, context: ReadContext): End | undefined {
+function normaliseEnd(source: unknown, context: ReadContext): End | undefined {
   if (readFlag(source, false)) return { terminate: false, compensate: false, produceEvents: [] }
   if (!isJsonObject(source)) return undefined
   const continueAs = normaliseContinueAs(source['continueAs'], context)

@@ -7,7 +7,7 @@ import {
 } from './read.ts'
 
 /** Kinds of functions (S116). */
-export const FUNCTION_TYPES = ['rest', 'asyncapi', 'rpc', 'graphql', 'odata', 'expression', 'custom'] as const satisfies readonly FunctionType[]
+const FUNCTION_TYPES = ['rest', 'asyncapi', 'rpc', 'graphql', 'odata', 'expression', 'custom'] as const satisfies readonly FunctionType[]
 
 /** Writes out a function; `rest` when no type is given (S115). */
 export function normaliseFunction(source: JsonObject): FunctionDefinition {

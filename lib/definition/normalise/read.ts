@@ -85,7 +85,10 @@ export function readJson(value: unknown): Json | undefined {
   return value === undefined ? undefined : (value as Json)
 }
 
-/** Reads extension attributes; the list of objects that an example of the specification writes becomes one object (S142). */
+/**
+ * Reads extension attributes; the list of objects that an example of the specification writes becomes one object
+ * (S142).
+ */
 export function readContextAttributes(value: unknown): JsonObject {
   return Array.isArray(value) ? Object.assign({}, ...readObjects(value)) as JsonObject : readObject(value)
 }

@@ -110,7 +110,8 @@ function readStateTimeouts(source: JsonObject, context: ReadContext): Timeouts {
 }
 
 function normaliseParallel(source: JsonObject, common: StateCommon & Continuation, context: StateContext): ParallelState {
-  // Branches inherit from the state, and the state from the top level (S225); action timeouts skip the state, which has none (S068).
+  // Branches inherit from the state, and the state from the top level (S225); action timeouts skip the state, which has
+  // none (S068).
   const fromState = { ...context.inherited, ...common.timeouts }
   const choice = readObject(source['metadata'])['branchData'] ?? source['branchData']
   return compact<ParallelState>({
@@ -146,7 +147,10 @@ function normaliseEventCondition(source: JsonObject, context: ReadContext): Even
   })
 }
 
-/** Reads the name of the iteration value; `${ .tx }`, `.tx` and `$tx` of published examples are `tx` (S086), absent is `item` (S078). */
+/**
+ * Reads the name of the iteration value; `${ .tx }`, `.tx` and `$tx` of published examples are `tx` (S086), absent
+ * is `item` (S078).
+ */
 function readIterationParam(value: unknown): string {
   const text = readName(value)
   if (text === undefined || text === '') return 'item'

@@ -17,12 +17,13 @@ export interface NormaliseOptions {
 }
 
 /** Finds the language profile of a document. */
-export function profileOf(document: JsonObject, options: NormaliseOptions): 'spec' | 'sonataflow' {
+function profileOf(document: JsonObject, options: NormaliseOptions): 'spec' | 'sonataflow' {
   return readWord(readObject(document['metadata'])['profile'], ['spec', 'sonataflow'], options.profile ?? 'spec')
 }
 
 /**
- * Writes out a document whose form is right, references resolved; what is wrong with its meaning is for `validate` to say.
+ * Writes out a document whose form is right, references resolved; what is wrong with its meaning is for `validate`
+ * to say.
  *
  * @internal
  */

@@ -2,7 +2,8 @@
 export type Schema = Readonly<Record<string, unknown>>
 
 /**
- * How strict the schema is: `strict` is the specification to the letter, `tolerant` also takes what its own examples and SonataFlow
+ * How strict the schema is: `strict` is the specification to the letter, `tolerant` also takes what its own examples
+ * and SonataFlow
  * definitions need. What only the tolerant one takes becomes a warning under the name of its tolerance.
  */
 export type Mode = 'strict' | 'tolerant'

@@ -48,7 +48,8 @@ export function definitionSchemas(build: Builder): Readonly<Record<string, Schem
   }
 }
 
-// One object for the three schemes; which properties belong to which is a matter of meaning (S283), told with better words.
+// One object for the three schemes; which properties belong to which is a matter of meaning (S283), told with better
+// words.
 function authProperties({ object, list }: Builder): Schema {
   return object({
     username: TEXT,

@@ -2,7 +2,7 @@ import type { StateType } from '../types.ts'
 import { ANY_TEXT, DURATION, NUMBER_OR_EXPRESSION, ref, TEXT, type Builder, type Schema } from './build.ts'
 
 /** The state types of 0.8; `delay` and `subflow` are of older versions (S097). */
-export const STATE_TYPES = [
+const STATE_TYPES = [
   'operation', 'switch', 'inject', 'parallel', 'event', 'sleep', 'foreach', 'callback',
 ] as const satisfies readonly StateType[]
 

@@ -7,7 +7,8 @@ import { stateSchemas } from './states.ts'
 /**
  * Creates our JSON Schema of Serverless Workflow 0.8, for documents whose external references are resolved or not.
  *
- * It says what form a document has. What goes together (one of two properties, names that exist) is said in code, with better messages
+ * It says what form a document has. What goes together (one of two properties, names that exist) is said in code,
+ * with better messages
  * than `oneOf` gives.
  */
 export function createWorkflowSchema(mode: Mode): Schema {
@@ -21,7 +22,8 @@ export function createWorkflowSchema(mode: Mode): Schema {
 }
 
 function topLevel({ object, flag, list, tolerate }: Builder): Schema {
-  // A URI of any form: `format: uri` of the official schema rejects the relative names of the specification's own example (S297).
+  // A URI of any form: `format: uri` of the official schema rejects the relative names of the specification's own
+  // example (S297).
   const listOrUri = (items: Schema): Schema => tolerate(
     'empty-list',
     { type: ['array', 'string'], items, minItems: 1, minLength: 1 },

@@ -14,7 +14,10 @@ const CHECKS: readonly ((scope: SemanticScope) => void)[] = [
   checkIdentity, checkTimes, checkFunctions, checkEvents, checkErrors, checkFlow, checkRunBefore, checkCompensation, checkStates, checkSecrets,
 ]
 
-/** Finds the faults that a schema cannot see: names that do not exist, things that exclude each other, numbers out of range (S017). */
+/**
+ * Finds the faults that a schema cannot see: names that do not exist, things that exclude each other, numbers out of
+ * range (S017).
+ */
 export function checkSemantics(definition: Definition, document: JsonObject): readonly SemanticFinding[] {
   const findings: SemanticFinding[] = []
   const scope = createScope(definition, document, findings)

@@ -20,7 +20,13 @@ export function checkErrors(scope: SemanticScope): void {
       for (const name of errorRefs) checkError(place, name)
     })
     for (const { action, pointer: place } of actionsOf(state, pointer)) {
-      if (action.retryRef !== undefined) checkName(`${place}/retryRef`, { kind: 'retry', name: action.retryRef }, retries)
+      if (action.retryRef !== undefined) {
+        checkName(
+          `${place}/retryRef`,
+          { kind: 'retry', name: action.retryRef },
+          retries,
+        )
+      }
       for (const list of ['retryableErrors', 'nonRetryableErrors'] as const) {
         action[list].forEach((name, at) => {
           checkError(`${place}/${list}/${String(at)}`, name)
@@ -37,7 +43,11 @@ function checkBothErrorReferences(document: SemanticScope['document'], report: S
   states.forEach(({ onErrors }, index) => {
     onErrors?.forEach((handler, position) => {
       if ('errorRef' in handler && 'errorRefs' in handler) {
-        report(`${statePointer(index)}/onErrors/${String(position)}`, 'errorRef and errorRefs exclude each other', 'keep one of them (S198)')
+        report(
+          `${statePointer(index)}/onErrors/${String(position)}`,
+          'errorRef and errorRefs exclude each other',
+          'keep one of them (S198)',
+        )
       }
     })
   })
@@ -51,13 +61,25 @@ function checkRetries({ document, report }: SemanticScope): void {
     const check = (name: string, holds: (value: number) => boolean, hint: string): void => {
       const value = retry[name]
       const number = typeof value === 'number' ? value : typeof value === 'string' && isNumeric(value) ? Number(value) : undefined
-      if (value !== undefined && (number === undefined || !holds(number))) report(pointer(name), `${name} is ${JSON.stringify(value)}`, hint)
+      if (value !== undefined && (number === undefined || !holds(number))) {
+        report(
+          pointer(name),
+          `${name} is ${JSON.stringify(value)}`,
+          hint,
+        )
+      }
     }
     check('multiplier', (value) => value >= 0, 'write a number from 0')
     check('maxAttempts', (value) => value >= 0 && Number.isInteger(value), 'write the number of retries: a whole number from 0')
     const { jitter } = retry
     if (typeof jitter === 'string' && !isNumeric(jitter)) {
-      if (!/^-?PT?\d|^\d+(\.\d+)?(ms|s|m|h|d)$|\$CONST/i.test(jitter.trim())) report(pointer('jitter'), `jitter is ${JSON.stringify(jitter)}`, 'write a share from 0 to 1, or a duration such as "PT1S"')
+      if (!/^-?PT?\d|^\d+(\.\d+)?(ms|s|m|h|d)$|\$CONST/i.test(jitter.trim())) {
+        report(
+          pointer('jitter'),
+          `jitter is ${JSON.stringify(jitter)}`,
+          'write a share from 0 to 1, or a duration such as "PT1S"',
+        )
+      }
     } else {
       check('jitter', (value) => value >= 0 && value <= 1, 'write a share from 0 to 1, or a duration such as "PT1S"')
     }

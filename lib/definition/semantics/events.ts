@@ -45,17 +45,31 @@ export function eventUsesOf(definition: SemanticScope['definition']): readonly E
 export function checkEvents(scope: SemanticScope): void {
   const { definition, checkName, report } = scope
   const names = definition.events.map(({ name }) => name)
-  for (const { pointer, name, use } of eventUsesOf(definition)) checkName(pointer, { kind: `${use} event`, name }, names)
+  for (const { pointer, name, use } of eventUsesOf(definition)) {
+    checkName(
+      pointer,
+      { kind: `${use} event`, name },
+      names,
+    )
+  }
   if (definition.profile === 'sonataflow') return
   definition.events.forEach((event, index) => {
     if (event.kind === 'consumed' && event.source === undefined) {
-      report(toPointer(['events', index]), `consumed event ${event.name} has no source`, 'events match by type and source (S132); the profile sonataflow matches by type only')
+      report(
+        toPointer(['events', index]),
+        `consumed event ${event.name} has no source`,
+        'events match by type and source (S132); the profile sonataflow matches by type only',
+      )
     }
   })
   definition.states.forEach((state, index) => {
     for (const { action: { eventRef }, pointer } of actionsOf(state, statePointer(index))) {
       if (eventRef !== undefined && eventRef.resultEventRef === undefined) {
-        report(`${pointer}/eventRef`, 'resultEventRef is missing', 'an event action names the event that it waits for (S103); the profile sonataflow does not ask for it')
+        report(
+          `${pointer}/eventRef`,
+          'resultEventRef is missing',
+          'an event action names the event that it waits for (S103); the profile sonataflow does not ask for it',
+        )
       }
     }
   })

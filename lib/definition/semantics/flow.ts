@@ -10,12 +10,20 @@ export function checkFlow(scope: SemanticScope): void {
   const names = definition.states.map(({ name }) => name)
   const { stateName } = definition.start
   if (document['start'] !== undefined && !names.includes(stateName)) {
-    report(isJsonObject(document['start']) ? '/start/stateName' : '/start', `start state ${stateName} does not exist`, suggest(stateName, names))
+    report(
+      isJsonObject(document['start']) ? '/start/stateName' : '/start',
+      `start state ${stateName} does not exist`,
+      suggest(stateName, names),
+    )
   }
   definition.states.forEach((state, index) => {
     for (const { pointer, holder, continuation: { transition, end } } of continuationsOf(state, statePointer(index))) {
       if (transition !== undefined && !names.includes(transition.nextState)) {
-        report(`${pointer}/transition`, `transition to ${transition.nextState}, which is no state`, suggest(transition.nextState, names))
+        report(
+          `${pointer}/transition`,
+          `transition to ${transition.nextState}, which is no state`,
+          suggest(transition.nextState, names),
+        )
       }
       if (transition !== undefined && end !== undefined && !state.usedForCompensation) {
         report(pointer, 'transition and end exclude each other', 'keep one of them')
@@ -27,7 +35,13 @@ export function checkFlow(scope: SemanticScope): void {
   })
   // SonataFlow refuses what the specification is silent about; there it is a warning.
   if (definition.profile === 'sonataflow') {
-    for (const { pointer, message } of findUnconnected(definition)) report(pointer, message, 'add a transition to it, or remove it')
+    for (const { pointer, message } of findUnconnected(definition)) {
+      report(
+        pointer,
+        message,
+        'add a transition to it, or remove it',
+      )
+    }
   }
 }
 
@@ -53,13 +67,37 @@ export function checkRunBefore({ definition, checkName, report }: SemanticScope)
   const state = definition.states.find(({ name }) => name === runBefore)
   if (state === undefined) return
   const sources = definition.states.filter((other) => successorsOf(other).includes(runBefore))
-  if (sources.length > 0) report(pointer, `state ${runBefore} has incoming transitions (from ${sources.map(({ name }) => name).join(', ')})`, 'a runBefore state is outside of the flow (S230)')
-  if (runBefore === definition.start.stateName) report(pointer, `state ${runBefore} is the start state`, 'a runBefore state is outside of the flow (S230)')
-  if (state.usedForCompensation) report(pointer, `state ${runBefore} is used for compensation`, 'it cannot be both (S230)')
+  if (sources.length > 0) {
+    report(
+      pointer,
+      `state ${runBefore} has incoming transitions (from ${sources.map(({ name }) => name).join(', ')})`,
+      'a runBefore state is outside of the flow (S230)',
+    )
+  }
+  if (runBefore === definition.start.stateName) {
+    report(
+      pointer,
+      `state ${runBefore} is the start state`,
+      'a runBefore state is outside of the flow (S230)',
+    )
+  }
+  if (state.usedForCompensation) {
+    report(
+      pointer,
+      `state ${runBefore} is used for compensation`,
+      'it cannot be both (S230)',
+    )
+  }
   const main = reachableFrom(definition, [definition.start.stateName])
   const own = reachableFrom(definition, [runBefore])
   const shared = [...own].filter((name) => name !== runBefore && main.has(name))
-  if (shared.length > 0) report(pointer, `state ${runBefore} leads to ${shared.join(', ')} of the main flow`, 'it may only lead to states outside of it (S230)')
+  if (shared.length > 0) {
+    report(
+      pointer,
+      `state ${runBefore} leads to ${shared.join(', ')} of the main flow`,
+      'it may only lead to states outside of it (S230)',
+    )
+  }
   const ends = definition.states.some((other) => own.has(other.name) && continuationsOf(other, '').some(({ continuation: { end } }) => end !== undefined))
   if (!ends) report(pointer, `state ${runBefore} reaches no end`, 'add "end": true (S230)')
 }
@@ -70,10 +108,18 @@ function checkCompensationBorder({ definition, report }: Pick<SemanticScope, 'de
     const target = definition.states.find(({ name }) => name === transition?.nextState)
     if (target === undefined || target.usedForCompensation === state.usedForCompensation) continue
     if (!state.usedForCompensation) {
-      report(`${place}/transition`, `transition to compensation state ${target.name}`, 'compensation states have no incoming transitions; name it in compensatedBy (S240)')
+      report(
+        `${place}/transition`,
+        `transition to compensation state ${target.name}`,
+        'compensation states have no incoming transitions; name it in compensatedBy (S240)',
+      )
     } else if (holder !== 'error' || definition.profile === 'spec') {
       // SonataFlow lets the handler of a failed compensation be any state.
-      report(`${place}/transition`, `a compensation state leads to ${target.name}, which is none`, 'lead only to states used for compensation (S240)')
+      report(
+        `${place}/transition`,
+        `a compensation state leads to ${target.name}, which is none`,
+        'lead only to states used for compensation (S240)',
+      )
     }
   }
 }
@@ -90,9 +136,21 @@ export function checkCompensation({ definition, checkName, report }: SemanticSco
         const hint = target.type === 'event' ? 'an event state cannot compensate (S240)' : 'add "usedForCompensation": true to it (S240)'
         report(`${pointer}/compensatedBy`, `state ${target.name} is not used for compensation`, hint)
       }
-      if (state.usedForCompensation) report(`${pointer}/compensatedBy`, 'a compensation state is compensated itself', 'remove compensatedBy (S240)')
+      if (state.usedForCompensation) {
+        report(
+          `${pointer}/compensatedBy`,
+          'a compensation state is compensated itself',
+          'remove compensatedBy (S240)',
+        )
+      }
     }
     checkCompensationBorder({ definition, report }, state, pointer)
-    if (state.usedForCompensation && definition.start.stateName === state.name) report(pointer, 'the start state is used for compensation', 'start with another state (S240)')
+    if (state.usedForCompensation && definition.start.stateName === state.name) {
+      report(
+        pointer,
+        'the start state is used for compensation',
+        'start with another state (S240)',
+      )
+    }
   })
 }

@@ -20,10 +20,20 @@ export function checkFunctions(scope: SemanticScope): void {
   const authNames = definition.auth.map(({ name }) => name)
   definition.functions.forEach((definedFunction, index) => {
     const pointer = toPointer(['functions', index])
-    if (definedFunction.authRef !== undefined) checkName(`${pointer}/authRef`, { kind: 'auth', name: definedFunction.authRef }, authNames)
+    if (definedFunction.authRef !== undefined) {
+      checkName(
+        `${pointer}/authRef`,
+        { kind: 'auth', name: definedFunction.authRef },
+        authNames,
+      )
+    }
     const { form, example } = OPERATIONS[definedFunction.type]
     if (definedFunction.operation !== '' && !form.test(definedFunction.operation.trim())) {
-      report(`${pointer}/operation`, `${definedFunction.operation} is no operation of a function of type ${definedFunction.type}`, `write it like ${example}`)
+      report(
+        `${pointer}/operation`,
+        `${definedFunction.operation} is no operation of a function of type ${definedFunction.type}`,
+        `write it like ${example}`,
+      )
     }
   })
   checkCalls(scope)
@@ -41,10 +51,18 @@ function checkCalls({ definition, checkName, report }: SemanticScope): void {
       const called = functions.get(functionRef.refName)
       checkName(`${pointer}/functionRef`, { kind: 'function', name: functionRef.refName }, [...functions.keys()])
       if (called?.type === 'graphql' && (functionRef.arguments === undefined || functionRef.selectionSet === undefined)) {
-        report(`${pointer}/functionRef`, `function ${called.name} is called without arguments or selectionSet`, 'a graphql call needs both (S121)')
+        report(
+          `${pointer}/functionRef`,
+          `function ${called.name} is called without arguments or selectionSet`,
+          'a graphql call needs both (S121)',
+        )
       }
       if (called !== undefined && isPrinting(called) && functionRef.arguments === undefined) {
-        report(`${pointer}/functionRef`, `Arguments cannot be null: function ${called.name} has nothing to print`, 'give it {"message": …}')
+        report(
+          `${pointer}/functionRef`,
+          `Arguments cannot be null: function ${called.name} has nothing to print`,
+          'give it {"message": …}',
+        )
       }
     }
   })
@@ -69,5 +87,9 @@ function checkAuth({ report }: SemanticScope, { name, scheme, properties }: Auth
       : ['grantType', 'clientId', ...(typeof grant === 'string' ? GRANT_NEEDS[grant] ?? [] : [])]
   const missing = needed.filter((property) => properties[property] === undefined)
   if (missing.length === 0) return
-  report(pointer, `auth ${name} of scheme ${scheme} misses ${missing.join(', ')}`, `scheme is basic when not given; ${scheme} needs ${needed.join(', ')}`)
+  report(
+    pointer,
+    `auth ${name} of scheme ${scheme} misses ${missing.join(', ')}`,
+    `scheme is basic when not given; ${scheme} needs ${needed.join(', ')}`,
+  )
 }

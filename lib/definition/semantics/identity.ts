@@ -10,7 +10,13 @@ export function checkIdentity(scope: SemanticScope): void {
   const { document, definition, report } = scope
   const { id, key } = document
   if (id !== undefined && key !== undefined) report('/key', 'id and key exclude each other', 'keep the id')
-  if (id === undefined && key === undefined) report('/id', 'id is missing', 'give the workflow an id; it becomes the address /<id>')
+  if (id === undefined && key === undefined) {
+    report(
+      '/id',
+      'id is missing',
+      'give the workflow an id; it becomes the address /<id>',
+    )
+  }
   if (id !== undefined || key !== undefined) checkId(scope, id === undefined ? '/key' : '/id')
   checkVersions(scope)
   for (const list of ['functions', 'events', 'errors', 'retries', 'auth', 'states'] as const) {
@@ -33,7 +39,11 @@ function checkVersions({ definition, document, reportUnsupported }: SemanticScop
   }
   const language = document['expressionLang']
   if (typeof language === 'string' && !LANGUAGES.includes(language)) {
-    reportUnsupported('/expressionLang', `expressionLang ${language} is not supported`, `it is one of ${LANGUAGES.join(', ')}`)
+    reportUnsupported(
+      '/expressionLang',
+      `expressionLang ${language} is not supported`,
+      `it is one of ${LANGUAGES.join(', ')}`,
+    )
   }
 }
 
@@ -41,7 +51,11 @@ function checkUnique({ report }: SemanticScope, list: string, names: readonly st
   names.forEach((name, index) => {
     const first = names.indexOf(name)
     if (first < index && name !== '') {
-      report(toPointer([list, index, 'name']), `the name ${name} is duplicated: ${toPointer([list, first])} has it too`, 'names are unique in their list')
+      report(
+        toPointer([list, index, 'name']),
+        `the name ${name} is duplicated: ${toPointer([list, first])} has it too`,
+        'names are unique in their list',
+      )
     }
   })
 }

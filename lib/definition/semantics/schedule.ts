@@ -16,17 +16,45 @@ function checkSchedule({ definition, document, report }: SemanticScope): void {
   const { interval, cron, timezone } = schedule
   const raw = isJsonObject(document['start']) ? document['start']['schedule'] : undefined
   const inner = (name: string): string => isJsonObject(raw) ? `/start/schedule/${name}` : '/start/schedule'
-  if (interval !== undefined && cron !== undefined) report('/start/schedule', 'interval and cron exclude each other', 'keep one of the two (S255)')
-  if (interval === undefined && cron === undefined) report('/start/schedule', 'the schedule has neither interval nor cron', 'give it one of the two (S255)')
+  if (interval !== undefined && cron !== undefined) {
+    report(
+      '/start/schedule',
+      'interval and cron exclude each other',
+      'keep one of the two (S255)',
+    )
+  }
+  if (interval === undefined && cron === undefined) {
+    report(
+      '/start/schedule',
+      'the schedule has neither interval nor cron',
+      'give it one of the two (S255)',
+    )
+  }
   if (interval !== undefined && !isInterval(interval)) {
-    report(inner('interval'), `${interval} is no repeating interval`, 'write R/PT2H, R/<start>/PT2H or R/PT2H/<end> with ISO 8601 date-times (S256)')
+    report(
+      inner('interval'),
+      `${interval} is no repeating interval`,
+      'write R/PT2H, R/<start>/PT2H or R/PT2H/<end> with ISO 8601 date-times (S256)',
+    )
   }
   if (cron !== undefined) checkCron(cron, inner('cron'), report)
-  if (!isTimezone(timezone)) report(inner('timezone'), `${timezone} is no time zone`, 'write a name of the tz database such as Europe/Prague (S262)')
+  if (!isTimezone(timezone)) {
+    report(
+      inner('timezone'),
+      `${timezone} is no time zone`,
+      'write a name of the tz database such as Europe/Prague (S262)',
+    )
+  }
 }
 
 function checkCron({ expression, validUntil }: NonNullable<Schedule['cron']>, pointer: string, report: SemanticScope['report']): void {
-  if (!isCron(expression)) report(pointer, `${expression} is no cron expression`, 'write five fields, or six with seconds first: "0 0/15 * * * ?" (S260)')
+  if (!isCron(expression)) {
+    report(
+      pointer,
+      `${expression} is no cron expression`,
+      'write five fields, or six with seconds first: "0 0/15 * * * ?" (S260)',
+    )
+  }
   if (validUntil !== undefined && Number.isNaN(Date.parse(validUntil))) {
     report(`${pointer}/validUntil`, `${validUntil} is no date-time`, 'write 2030-01-01T00:00:00Z (S261)')
   }

@@ -10,7 +10,13 @@ export function checkSecrets({ definition, report }: SemanticScope): void {
   for (const { pointer, text } of expressionSites(definition)) {
     for (const match of text.matchAll(SECRET)) {
       const name = match[1] ?? match[2] ?? ''
-      if (!definition.secrets.includes(name)) report(pointer, `secret ${name} is not declared`, `add it to secrets; ${suggest(name, definition.secrets)}`)
+      if (!definition.secrets.includes(name)) {
+        report(
+          pointer,
+          `secret ${name} is not declared`,
+          `add it to secrets; ${suggest(name, definition.secrets)}`,
+        )
+      }
     }
   }
 }
