@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type JsonWebKey } from 'node:crypto'
+import { generateKeyPairSync } from 'node:crypto'
 import type Provider from 'oidc-provider'
 import type { ClientMetadata, KoaContextWithOIDC } from 'oidc-provider'
 import { createRandomIdSource, createSystemClock } from '../../lib/common/index.ts'
@@ -44,7 +44,7 @@ export async function startOAuthServer(options: { readonly tokenLife?: number } 
       client('all', 'client_secret_basic', { client_secret: 'marked-client-secret' }),
       client('awkward', 'client_secret_basic', { client_secret: AWKWARD_SECRET }),
       client('by-secret', 'client_secret_jwt', { token_endpoint_auth_signing_alg: 'HS256' }),
-      client('by-key', 'private_key_jwt', { token_endpoint_auth_signing_alg: 'ES256', jwks: { keys: [pair.publicKey.export({ format: 'jwk' }) as JsonWebKey & { kty: string }] } }),
+      client('by-key', 'private_key_jwt', { token_endpoint_auth_signing_alg: 'ES256', jwks: { keys: [pair.publicKey.export({ format: 'jwk' })] } }),
     ],
     configuration: {
       ttl: { ClientCredentials: () => options.tokenLife ?? 600, AccessToken: 600, RefreshToken: 1800, Grant: 1800, IdToken: 600 },
@@ -57,7 +57,7 @@ export async function startOAuthServer(options: { readonly tokenLife?: number } 
       provider = made
       made.use(async (context, next) => {
         await next()
-        const params = (context as KoaContextWithOIDC).oidc?.params
+        const params = (context as Partial<KoaContextWithOIDC>).oidc?.params
         if (params?.['grant_type'] !== undefined) requests.push(String(params['grant_type']))
       })
       registerGrants(made)
@@ -67,7 +67,7 @@ export async function startOAuthServer(options: { readonly tokenLife?: number } 
   return {
     ...server,
     requests,
-    privateKey: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    privateKey: String(pair.privateKey.export({ type: 'pkcs8', format: 'pem' })),
     async issueUserToken(user) {
       const owner = await running.Client.find('all')
       if (!owner) throw new Error('client "all" is missing')
@@ -93,14 +93,23 @@ async function issue(provider: Provider, client: OAuthClient, user: string, gty:
   grant.addOIDCScope('openid offline_access read write')
   const grantId = await grant.save()
   const common = { accountId: user, client, grantId, gty, scope: 'openid offline_access' }
-  const access = await new provider.AccessToken(common as ConstructorParameters<Provider['AccessToken']>[0]).save()
-  const refresh = await new provider.RefreshToken(common as ConstructorParameters<Provider['RefreshToken']>[0]).save()
+  const access = await new provider.AccessToken(common).save()
+  const refresh = await new provider.RefreshToken(common).save()
   return { access, refresh }
 }
 
+// The types describe release 9, whose handlers take one argument; release 8 hands over the next middleware too.
+interface GrantContext {
+  readonly oidc: { readonly client?: OAuthClient; readonly params?: Readonly<Record<string, unknown>> }
+  status: number
+  body: unknown
+}
+type RegisterGrantType = (name: string, handler: (context: GrantContext, next: () => Promise<void>) => Promise<void>, parameters: string[]) => void
+
 function registerGrants(provider: Provider): void {
+  const registerGrantType = provider.registerGrantType.bind(provider) as unknown as RegisterGrantType
   const register = (grant: string, parameters: readonly string[], userOf: (params: Readonly<Record<string, unknown>>) => Promise<string | undefined>): void => {
-    provider.registerGrantType(grant, async (context, next) => {
+    registerGrantType(grant, async (context, next) => {
       const { client, params } = context.oidc
       const user = client && (await userOf(params ?? {}))
       if (!client || user === undefined) {

@@ -112,7 +112,7 @@ describe('auth against a real authorization server', () => {
   })
 
   it('finds the token address by discovery', async () => {
-    const bench = await createBench(`${[...ALL, `auth-server-url=${server.url}/`].map((line) => `${CLIENT}.${line}`).join('\n')}`)
+    const bench = await createBench([...ALL, `auth-server-url=${server.url}/`].map((line) => `${CLIENT}.${line}`).join('\n'))
     benches.push(bench)
     const authorization = bench.authorizer.compile(acmeSecurity('http://127.0.0.1:9/wrong'))
     expect((await server.describe(await tokenOf(authorization)))?.clientId).to.equal('all')
