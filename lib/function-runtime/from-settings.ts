@@ -7,7 +7,7 @@ const FUNQY_MAPPING = 'quarkus.funqy.knative-events.mapping'
 /** Options of the function runtime that come from settings. */
 export type FunctionSettings = Pick<
   FunctionRuntimeOptions,
-  'export' | 'mapping' | 'profile' | 'timeout' | 'shutdownTimeout' | 'maxBodySize' | 'maxDepth'
+  'export' | 'mapping' | 'profile' | 'timeout' | 'shutdownTimeout' | 'maxBodySize' | 'maxDepth' | 'lenientEvents'
 >
 
 /**
@@ -23,6 +23,7 @@ export function functionOptionsFrom(settings: Settings, names: readonly string[]
   const maxDepth = settings.number('sonatina.http.limits.max-depth')
   return {
     profile: settings.profile,
+    lenientEvents: settings.boolean('sonatina.function-runtime.lenient-events', false),
     mapping: mappingFrom(settings, names),
     ...(exported === undefined ? {} : { export: exported }),
     ...(timeout === undefined ? {} : { timeout }),

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { createLogger } from '../../common/index.ts'
 import { createSettings, type Settings } from '../../configuration/index.ts'
-import { ConfigurationError } from '../../errors/index.ts'
+import { ConfigurationError, SonatinaError } from '../../errors/index.ts'
 import {
   functionOptionsFrom,
   functionsOf,
@@ -12,6 +13,7 @@ import {
   listenFunctions,
   serve,
   type FunctionRuntimeOptions,
+  type FunctionServer,
   type FunctionService,
   type ListenOptions,
 } from '../../function-runtime/index.ts'
@@ -81,13 +83,35 @@ export async function serveFunctions(
   for (const { level, message } of settings.warnings) io.err(`${level}: ${message}`)
   const exports = await loadExports(positionals, io.cwd)
   const service = exports.service ?? serve(exports.sources, { ...functionOptionsFrom(settings, namesOf(exports)), ...options })
-  await service.start(exports.names)
-  await using server = await listenFunctions(service, listenOptions(settings))
-  io.out(`Sonatina serves ${String(service.names().length)} function${service.names().length === 1 ? '' : 's'} at ${server.url}`)
-  for (const name of service.names()) io.out(`  ${server.url}/${encodeURIComponent(name)}`)
-  await io.stopped()
-  io.out('Stopping: running functions are finished first.')
-  return 0
+  const server = await open(service, exports, settings)
+  const log = options.log ?? createLogger()
+  const onStray = (error: unknown): void => { log.error({ err: error }, 'A promise that no function waits for was rejected') }
+  process.on('unhandledRejection', onStray)
+  try {
+    io.out(`Sonatina serves ${String(service.names().length)} function${service.names().length === 1 ? '' : 's'} at ${server.url}`)
+    for (const name of service.names()) io.out(`  ${server.url}/${encodeURIComponent(name)}`)
+    await io.stopped()
+    io.out('Stopping: running functions are finished first.')
+    await server.close()
+    return 0
+  } finally {
+    process.off('unhandledRejection', onStray)
+  }
+}
+
+// Errors of the hook `init` and of the port are not ours, and no defect either.
+async function open(service: FunctionService, exports: Exports, settings: Settings): Promise<FunctionServer> {
+  try {
+    await service.start(exports.names)
+    return await listenFunctions(service, listenOptions(settings))
+  } catch (error) {
+    if (SonatinaError.is(error)) throw error
+    throw new ConfigurationError({
+      code: 'CONFIGURATION_INVALID',
+      message: `The functions could not be started: ${error instanceof Error ? error.message : String(error)}`,
+      cause: error,
+    })
+  }
 }
 
 async function loadExports(files: readonly string[], cwd: string): Promise<Exports> {
@@ -131,7 +155,8 @@ async function importModule(path: string): Promise<Record<string, unknown>> {
     return await import(href) as Record<string, unknown>
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_UNKNOWN_FILE_EXTENSION' || !await registerTypeScript(path)) throw error
-    return await import(href) as Record<string, unknown>
+    // The query keeps Node.js from giving the failure again that it remembers.
+    return await import(`${href}?typescript`) as Record<string, unknown>
   }
 }
 

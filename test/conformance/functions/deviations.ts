@@ -68,8 +68,8 @@ const DEVIATIONS: readonly Deviation[] = [
   },
   {
     row: 'POST without body and content type to a function without input',
-    applies: (item) => !takesEvents(item) && item.vector.res.status === 406 && item.vector.req.ct === undefined &&
-      bodyOf(item.vector.req) === undefined && acceptsNothing(item),
+    applies: (item) => !takesEvents(item) && targetOf(item.vector.req).method === 'POST' && item.vector.res.status === 406 &&
+      item.vector.req.ct === undefined && bodyOf(item.vector.req) === undefined && acceptsNothing(item),
     here: { status: 204 },
   },
   {

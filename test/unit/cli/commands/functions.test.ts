@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { serveFunctions } from '../../../../lib/cli/commands/functions.ts'
 import type { CommandIo } from '../../../../lib/cli/io.ts'
-import { silentLogger } from '../../../../lib/common/index.ts'
-import { jsonBody, send } from '../../function-runtime/harness.ts'
+import { silentLogger, type Logger } from '../../../../lib/common/index.ts'
+import { jsonBody, keptLog, send } from '../../function-runtime/harness.ts'
 
 /** Runs the command until `use` has seen the address. */
-async function run(args: readonly string[], use: (url: string) => Promise<void> = () => Promise.resolve(), environment: Record<string, string> = {}): Promise<{ code: number; lines: string[] }> {
+async function run(args: readonly string[], use: (url: string) => Promise<void> = () => Promise.resolve(), environment: Record<string, string> = {}, log: Logger = silentLogger): Promise<{ code: number; lines: string[] }> {
   const lines: string[] = []
   let stop: (signal: string) => void = () => undefined
   const stopped = new Promise<string>((resolve) => { stop = resolve })
@@ -21,7 +21,7 @@ async function run(args: readonly string[], use: (url: string) => Promise<void> 
     read: () => Promise.resolve(''),
     stopped: () => stopped,
   }
-  const code = await serveFunctions(args, io, { log: silentLogger, environment })
+  const code = await serveFunctions(args, io, { log, environment })
   await using
   return { code, lines }
 }
@@ -59,6 +59,20 @@ describe('sonatina functions', () => {
     expect(await failure(['absent.ts'])).to.include('absent.ts cannot be loaded')
     expect(await failure(['shop.ts', '--export', 'absent', '--port', '0'])).to.include('export names absent, which is no function')
     expect(await failure(['shop.ts', 'service.mjs'])).to.include('is served alone')
+  })
+
+  it('says why the functions could not be started', async () => {
+    expect(await failure(['init.mjs', '--port', '0'])).to.equal('The functions could not be started: no database')
+  })
+
+  it('logs rejections that no function waits for, and goes on', async () => {
+    const { lines: logged, log } = keptLog()
+    await run(['stray.mjs', '--port', '0'], async (url) => {
+      expect((await send(`${url}/stray`)).json()).to.equal('answered')
+      await new Promise(setImmediate)
+      expect((await send(`${url}/stray`)).status).to.equal(200)
+    }, {}, log)
+    expect(logged.some(({ msg }) => String(msg).includes('no function waits for'))).to.equal(true)
   })
 
   it('prints its help', async () => {
