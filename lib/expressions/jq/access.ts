@@ -15,6 +15,7 @@ export function readKey(value: Json, key: Json, offset?: number): Json {
   if (typeof key === 'number' && isArray(value)) return readElement(value, key)
   if (value === null && (typeof key === 'string' || typeof key === 'number' || isObject(key))) return null
   if (isObject(key) && (isArray(value) || typeof value === 'string')) {
+    if (!Object.hasOwn(key, 'start') || !Object.hasOwn(key, 'end')) throw new JqError('Array/string slice indices must be integers', [], offset)
     return readSlice(value, readOwn(key, 'start'), readOwn(key, 'end'), offset)
   }
   if (isArray(key) && isArray(value)) return positions(value, key)

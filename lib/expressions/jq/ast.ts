@@ -29,7 +29,9 @@ export interface PatternMember {
   readonly pattern?: Pattern
 }
 
-/** One node of a parsed program; `at` is the offset of its first character (of the operator, for operators). */
+/**
+ * One node of a parsed program; `optional` is a `?` right behind, which covers this step only, not what leads to it.
+ * `at` is the offset of its first character (of the operator, for operators). */
 export type Ast = { readonly at: number } & (
   | { readonly kind: 'identity' }
   | { readonly kind: 'descendants' }
@@ -37,9 +39,9 @@ export type Ast = { readonly at: number } & (
   | { readonly kind: 'text'; readonly format?: string; readonly parts: readonly TextPart[] }
   | { readonly kind: 'format'; readonly name: string }
   | { readonly kind: 'location'; readonly line: number }
-  | { readonly kind: 'index'; readonly target: Ast; readonly key: Ast }
-  | { readonly kind: 'slice'; readonly target: Ast; readonly from?: Ast; readonly to?: Ast }
-  | { readonly kind: 'iterate'; readonly target: Ast }
+  | { readonly kind: 'index'; readonly target: Ast; readonly key: Ast; readonly optional?: true }
+  | { readonly kind: 'slice'; readonly target: Ast; readonly from?: Ast; readonly to?: Ast; readonly optional?: true }
+  | { readonly kind: 'iterate'; readonly target: Ast; readonly optional?: true }
   | { readonly kind: 'array'; readonly body?: Ast }
   | { readonly kind: 'object'; readonly entries: readonly ObjectEntry[] }
   | { readonly kind: 'negate'; readonly operand: Ast }

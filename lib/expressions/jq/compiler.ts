@@ -1,5 +1,6 @@
 import { SyntaxFault } from '../syntax-fault.ts'
-import type { Ast, Pattern } from './ast.ts'
+import type { Ast, ObjectEntry, Pattern } from './ast.ts'
+import { describe } from './dump.ts'
 import { BUILTINS, formatFilter, formatter, PRELUDE } from './builtins/index.ts'
 import { array, object, text, tuple, type Entry } from './compile/construct.ts'
 import { attempt, bind, comma, conditional, foreach, label, pipe, reduce } from './compile/control.ts'
@@ -76,16 +77,26 @@ class Compiler {
       case 'format': return formatFilter(ast.name, at)
       case 'index': return this.#index(ast, scope)
       case 'slice': return slice(
-        this.compile(ast.target, scope), ast.from && this.compile(ast.from, scope), ast.to && this.compile(ast.to, scope), at,
+        this.compile(ast.target, scope), ast.from && this.compile(ast.from, scope), ast.to && this.compile(ast.to, scope), at, ast.optional,
       )
-      case 'iterate': return iterate(this.compile(ast.target, scope), at)
+      case 'iterate': return iterate(this.compile(ast.target, scope), at, ast.optional)
       case 'array': return this.#array(ast.body, scope)
-      case 'object': return object(ast.entries.map(({ key, value }): Entry =>
-        ({ key: this.compile(key, scope), value: this.compile(value, scope), offset: key.at })))
+      case 'object': return object(ast.entries.map((entry) => this.#entry(entry, scope)))
       case 'negate': return negate(this.compile(ast.operand, scope), at)
       case 'binary': return this.#binary(ast, scope)
       default: return this.#control(ast, scope)
     }
+  }
+
+  #entry({ key, value }: ObjectEntry, scope: Scope): Entry {
+    return { key: this.#key(key, scope), value: this.compile(value, scope), offset: key.at }
+  }
+
+  #key(key: Ast, scope: Scope): Filter {
+    const compiled = this.compile(key, scope)
+    const fixed = compiled.constant
+    if (fixed === undefined || typeof fixed === 'string') return compiled
+    throw new SyntaxFault(`cannot use ${describe(fixed)} as object key`, key.at, 'keys are texts')
   }
 
   #control(ast: Ast, scope: Scope): Filter {
@@ -183,7 +194,7 @@ class Compiler {
     return {
       kind: 'members',
       members: pattern.members.map((member): CompiledMember => ({
-        key: this.compile(member.key, scope),
+        key: this.#key(member.key, scope),
         ...(member.name !== undefined && { slot: slot(member.name) }),
         ...(member.pattern && { pattern: this.#pattern(member.pattern, scope, slot) }),
       })),
@@ -211,7 +222,7 @@ class Compiler {
   }
 
   #index(ast: Ast & { kind: 'index' }, scope: Scope): Filter {
-    return this.#record(ast, scope) ?? index(this.compile(ast.target, scope), this.compile(ast.key, scope), ast.at)
+    return this.#record(ast, scope) ?? index(this.compile(ast.target, scope), this.compile(ast.key, scope), ast.at, ast.optional)
   }
 
   /** `$WORKFLOW.key`, `$SECRET.a.b`: members of records are read one by one, the record itself is never made. */

@@ -161,10 +161,10 @@ class Parser {
         target = this.#brackets(target)
       } else if (this.#is('?//')) {
         // Outside patterns it is `?` followed by `//`.
-        target = { kind: 'try', at, body: target }
+        target = questionMark(target, at)
         this.#token = this.#scanner.next(at + 1)
       } else if (this.#take('?')) {
-        target = { kind: 'try', at, body: target }
+        target = questionMark(target, at)
       } else if (this.#take('.')) {
         if (this.#token.type === 'quote') target = { kind: 'index', at, target, key: this.#string() }
         else if (this.#is('[')) target = this.#brackets(target)
@@ -230,7 +230,8 @@ class Parser {
     if (this.#take('(')) {
       const query = this.#query()
       this.#expect(')')
-      return query
+      // `(.a)?` covers everything inside the parentheses.
+      return this.#is('?') || this.#is('?//') ? this.#wholeOptional(query) : query
     }
     if (this.#take('[')) {
       if (this.#take(']')) return { kind: 'array', at }
@@ -240,6 +241,12 @@ class Parser {
     }
     if (this.#is('{')) return this.#object()
     return this.#unexpected()
+  }
+
+  #wholeOptional(body: Ast): Ast {
+    const at = this.#token.start
+    this.#token = this.#scanner.next(at + 1)
+    return { kind: 'try', at, body }
   }
 
   #keywordTerm(): Ast {
@@ -356,9 +363,6 @@ class Parser {
     if (!this.#take('(')) return this.#unexpected()
     const key = this.#query()
     this.#expect(')')
-    if (key.kind === 'literal' && typeof key.value !== 'string') {
-      throw new SyntaxFault(`cannot use ${typeof key.value} (${JSON.stringify(key.value)}) as object key`, at, 'keys are texts')
-    }
     return key
   }
 
@@ -450,6 +454,11 @@ class Parser {
     if (type === 'keyword') return `"${text}" is a word of jq; as a field write ."${text}"`
     return undefined
   }
+}
+
+function questionMark(target: Ast, at: number): Ast {
+  const isStep = target.kind === 'index' || target.kind === 'slice' || target.kind === 'iterate'
+  return isStep && target.optional === undefined ? { ...target, optional: true } : { kind: 'try', at, body: target }
 }
 
 function describeToken(type: string, text: string): string {

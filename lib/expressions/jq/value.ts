@@ -224,3 +224,12 @@ export function deepFreeze<T>(value: T): T {
   }
   return value
 }
+
+/** Gives what jq calls the length: code points, elements, members, the size of a number; 0 for null. */
+export function lengthOf(value: Json): number {
+  if (value === null) return 0
+  if (typeof value === 'string') return countCodePoints(value)
+  if (typeof value === 'number') return Math.abs(value)
+  if (typeof value === 'boolean') throw new JqError('%0 has no length', [value])
+  return isArray(value) ? value.length : Object.keys(value).length
+}

@@ -1,5 +1,6 @@
 import { setOwn, type Json } from '../../../common/index.ts'
-import { add, addOwned } from '../arithmetic.ts'
+import { readKey } from '../access.ts'
+import { add, addOwned, subtract } from '../arithmetic.ts'
 import { constant, many, NONE, one, optional, single, type Each, type Filter, type Output } from '../compile/filter.ts'
 import { array } from '../compile/construct.ts'
 import { nothing, pipe, select } from '../compile/control.ts'
@@ -8,7 +9,7 @@ import { modify } from '../compile/update.ts'
 import { toJson } from '../dump.ts'
 import { JqError } from '../failure.ts'
 import type { Env, Run } from '../run.ts'
-import { compare, countCodePoints, deepFreeze, equals, isArray, isObject, isTruthy, MAX_DEPTH, readOwn, sortedKeys, typeOf } from '../value.ts'
+import { compare, deepFreeze, equals, isArray, isObject, isTruthy, lengthOf, MAX_DEPTH, readOwn, sortedKeys, typeOf } from '../value.ts'
 import { binary, unary, type Builtin, type Builtins } from './define.ts'
 
 const TYPES: Readonly<Record<string, (value: Json) => boolean>> = {
@@ -130,14 +131,6 @@ function print(value: Json, run: Run): string {
   return text
 }
 
-function lengthOf(value: Json): Json {
-  if (value === null) return 0
-  if (typeof value === 'string') return countCodePoints(value)
-  if (typeof value === 'number') return Math.abs(value)
-  if (typeof value === 'boolean') throw new JqError('%0 has no length', [value])
-  return isArray(value) ? value.length : Object.keys(value).length
-}
-
 function keysOf(value: Json, run: Run, sorted: boolean): Json {
   if (isArray(value)) {
     run.charge(value.length)
@@ -150,9 +143,10 @@ function keysOf(value: Json, run: Run, sorted: boolean): Json {
 }
 
 function has(value: Json, key: Json): boolean {
+  if (value === null) return false
   if (isObject(value) && typeof key === 'string') return Object.hasOwn(value, key)
   if (isArray(value) && typeof key === 'number') return key >= 0 && key < value.length
-  throw new JqError(`Cannot check whether ${typeOf(value)} has a ${typeOf(key) === 'string' ? 'string' : typeOf(key)} key`)
+  throw new JqError(`Cannot check whether ${typeOf(value)} has a ${typeOf(key)} key`)
 }
 
 function containsAll(whole: Json, part: Json): boolean {
@@ -172,7 +166,8 @@ function containsAt(whole: Json, part: Json, depth: number): boolean {
   }
   if (isArray(whole) && isArray(part)) return part.every((wanted) => whole.some((item) => typeOf(item) === typeOf(wanted) && containsAt(item, wanted, depth + 1)))
   if (typeof whole === 'string' && typeof part === 'string') return whole.includes(part)
-  if (typeOf(whole) === typeOf(part)) return equals(whole, part)
+  const sameKind = typeof whole === 'boolean' ? whole === part : typeOf(whole) === typeOf(part)
+  if (sameKind) return equals(whole, part)
   if (depth > 0) return false
   throw new JqError('%0 and %1 cannot have their containment checked', [whole, part])
 }
@@ -209,13 +204,12 @@ function inside(source: Filter): Filter {
 }
 
 function flatten(value: Json, depth: Json, run: Run): Json {
-  if (typeof depth !== 'number') throw new JqError('flatten depth must not be negative')
-  if (depth < 0) throw new JqError('flatten depth must not be negative')
+  if (compare(depth, 0) < 0) throw new JqError('flatten depth must not be negative')
   const result: Json[] = []
   const items = (container: Json): readonly Json[] => isArray(container) ? container : Object.values(container as object) as Json[]
   if (typeof value !== 'object' || value === null) throw cannotIterate(value)
   // An explicit stack: arrays may be nested deeper than native recursion reaches.
-  const stack = [{ items: items(value), index: 0, depth }]
+  const stack: { readonly items: readonly Json[]; index: number; readonly depth: Json }[] = [{ items: items(value), index: 0, depth }]
   for (let level = stack.at(-1); level !== undefined; level = stack.at(-1)) {
     if (level.index >= level.items.length) {
       stack.pop()
@@ -224,7 +218,7 @@ function flatten(value: Json, depth: Json, run: Run): Json {
     const item = level.items[level.index] as Json
     level.index += 1
     run.tick()
-    if (isArray(item) && level.depth > 0) stack.push({ items: item, index: 0, depth: level.depth - 1 })
+    if (isArray(item) && level.depth !== 0) stack.push({ items: item, index: 0, depth: subtract(level.depth, 1, run) })
     else {
       run.charge(1)
       result.push(item)
@@ -234,18 +228,11 @@ function flatten(value: Json, depth: Json, run: Run): Json {
 }
 
 function reverse(value: Json, run: Run): Json {
-  if (typeof value === 'string') {
-    if (value === '') return []
-    throw new JqError('Cannot index string with number (0)')
-  }
-  if (typeof value === 'number' || typeof value === 'boolean') throw new JqError(`Cannot index ${typeof value} with number (0)`)
-  if (value === null) return []
-  if (isArray(value)) {
-    run.charge(value.length)
-    return value.toReversed()
-  }
-  if (Object.keys(value).length === 0) return []
-  throw new JqError('Cannot index object with number (0)')
+  const length = lengthOf(value)
+  if (length <= 0) return []
+  if (!isArray(value)) return readKey(value, length - 1)
+  run.charge(length)
+  return value.toReversed()
 }
 
 function toEntries(value: Json, run: Run): Json {
@@ -277,15 +264,12 @@ function fromEntries(value: Json, run: Run): Json {
 }
 
 function transpose(value: Json, run: Run): Json {
-  if (!isArray(value)) throw cannotIterate(value)
-  const rows = value.map((row) => {
-    if (isArray(row)) return row
-    throw new JqError(`Cannot index ${typeOf(row)} with number (0)`)
-  })
-  const width = rows.reduce((most, row) => Math.max(most, row.length), 0)
+  if (typeof value !== 'object' || value === null) throw cannotIterate(value)
+  const rows = isArray(value) ? value : Object.values(value)
+  const width = rows.reduce<number>((most, row) => Math.max(most, lengthOf(row)), 0)
   run.charge(width * (rows.length + 1))
   run.spend(width * rows.length)
-  return Array.from({ length: width }, (_, column) => rows.map((row) => row[column] ?? null))
+  return Array.from({ length: Math.ceil(width) }, (_, column) => rows.map((row) => readKey(row, column)))
 }
 
 function search(value: Json, wanted: Json, run: Run): Json {

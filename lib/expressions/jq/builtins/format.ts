@@ -62,7 +62,8 @@ function row(value: Json, name: string, separator: string, quote: (text: string)
     if (typeof cell === 'number') return printNumber(cell)
     if (typeof cell === 'boolean') return String(cell)
     if (typeof cell === 'string') return quote(cell)
-    throw new JqError(`%0 is not valid in a ${name} row`, [cell])
+    // jq says csv for both.
+    throw new JqError('%0 is not valid in a csv row', [cell])
   }).join(separator)
 }
 

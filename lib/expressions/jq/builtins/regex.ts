@@ -43,10 +43,12 @@ interface Search {
 
 function prepare(value: Json, pattern: Json, flags: Json, extra: string, run: Run): { text: string; search: Search } {
   const [source, modifiers] = isArray(pattern) ? [pattern[0] ?? null, pattern[1] ?? null] : [pattern, flags]
-  if (!isArray(pattern) && typeof pattern !== 'string') throw new JqError(`${typeOf(pattern)} not a string or array`)
+  if (isArray(pattern) ? pattern.length === 0 : typeof pattern !== 'string') throw new JqError(`${typeOf(pattern)} not a string or array`)
   if (typeof value !== 'string') throw new JqError('%0 cannot be matched, as it is not a string', [value])
   if (typeof source !== 'string') throw new JqError('%0 is not a string', [source])
-  if (modifiers !== null && typeof modifiers !== 'string') throw new JqError('%0 is not a string', [modifiers])
+  if (modifiers !== null && typeof modifiers !== 'string') {
+    throw extra === '' ? new JqError('%0 is not a string', [modifiers]) : new JqError('%0 and %1 cannot be added', [modifiers, extra])
+  }
   const parsed = parseFlags((modifiers ?? '') + extra)
   if (parsed === undefined) throw new JqError(`${modifiers ?? ''} is not a valid modifier string`)
   try {

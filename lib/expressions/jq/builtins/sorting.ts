@@ -1,30 +1,31 @@
 import type { Json } from '../../../common/index.ts'
 import { collect, one, single, type Filter } from '../compile/filter.ts'
+import { cannotIterate } from '../compile/paths.ts'
 import { JqError } from '../failure.ts'
 import type { Env, Run } from '../run.ts'
-import { compare, compareStrings, equals, isArray } from '../value.ts'
+import { compare, compareStrings, equals, isArray, isObject } from '../value.ts'
 import { unary, type Builtins } from './define.ts'
 
 /** Builtins that need an order of values. */
 export const SORTING: Builtins = {
   'sort/0': unary((value, run) => {
-    const items = assertArray(value, 'sorted')
+    const items = assertArray(value)
     spendSort(items.length, run)
     return items.toSorted(compare)
   }),
-  'sort_by/1': ([key]) => one((value, env) => sortedPairs(value, key as Filter, env, 'sorted').map(({ item }) => item)),
-  'group_by/1': ([key]) => one((value, env) => groups(value, key as Filter, env, 'grouped')),
+  'sort_by/1': ([key]) => one((value, env) => sortedPairs(value, key as Filter, env).map(({ item }) => item)),
+  'group_by/1': ([key]) => one((value, env) => groups(value, key as Filter, env)),
   'unique/0': unary((value, run) => {
-    const items = assertArray(value, 'sorted')
+    const items = assertArray(value)
     spendSort(items.length, run)
     const sorted = items.toSorted(compare)
     return sorted.filter((item, index) => index === 0 || !equals(item, sorted[index - 1] as Json))
   }),
-  'unique_by/1': ([key]) => one((value, env) => groups(value, key as Filter, env, 'grouped').map((group) => group[0] as Json)),
-  'min/0': unary((value, run) => extreme(value, (item) => item, -1, run)),
-  'max/0': unary((value, run) => extreme(value, (item) => item, 1, run)),
-  'min_by/1': ([key]) => one((value, env) => extreme(value, keyOf(key as Filter, env), -1, env.run)),
-  'max_by/1': ([key]) => one((value, env) => extreme(value, keyOf(key as Filter, env), 1, env.run)),
+  'unique_by/1': ([key]) => one((value, env) => groups(value, key as Filter, env).map((group) => group[0] as Json)),
+  'min/0': unary((value, run) => extreme(ownKeys(value), -1, run)),
+  'max/0': unary((value, run) => extreme(ownKeys(value), 1, run)),
+  'min_by/1': ([key]) => one((value, env) => extreme(pairs(value, key as Filter, env, NOT_ITERABLE), -1, env.run)),
+  'max_by/1': ([key]) => one((value, env) => extreme(pairs(value, key as Filter, env, NOT_ITERABLE), 1, env.run)),
 }
 
 interface Pair {
@@ -32,8 +33,8 @@ interface Pair {
   readonly item: Json
 }
 
-function assertArray(value: Json, what: string): readonly Json[] {
-  if (!isArray(value)) throw new JqError(`%0 cannot be ${what}, as it is not an array`, [value])
+function assertArray(value: Json): readonly Json[] {
+  if (!isArray(value)) throw new JqError('%0 cannot be sorted, as it is not an array', [value])
   return value
 }
 
@@ -42,28 +43,31 @@ function spendSort(length: number, run: Run): void {
   run.spend(Math.ceil(length * Math.log2(length + 1)))
 }
 
-// One output is compared as it is; several are compared like an array.
-function keyOf(key: Filter, env: Env): (item: Json) => Json {
+/** Computes the keys of all elements: one output is compared as it is, several like an array. */
+function pairs(value: Json, key: Filter, env: Env, failure: string): Pair[] {
   const get = single(key)
-  return get ? (item) => get(item, env) : (item) => collect(key, item, env)
-}
-
-function pairs(value: Json, key: Filter, env: Env, what: string): Pair[] {
-  const read = keyOf(key, env)
-  return assertArray(value, what).map((item) => {
+  if (!isArray(value)) {
+    // jq computes the keys before it looks at the whole.
+    if (!isObject(value)) throw cannotIterate(value)
+    throw new JqError(failure, [value, Object.values(value).map((item) => collect(key, item, env))])
+  }
+  return value.map((item) => {
     env.run.tick()
-    return { key: read(item), item }
+    return { key: get ? get(item, env) : collect(key, item, env), item }
   })
 }
 
-function sortedPairs(value: Json, key: Filter, env: Env, what: string): Pair[] {
-  const list = pairs(value, key, env, what)
+const NOT_SORTABLE = '%0 and %1 cannot be sorted, as they are not both arrays'
+const NOT_ITERABLE = '%0 and %1 cannot be iterated over'
+
+function sortedPairs(value: Json, key: Filter, env: Env): Pair[] {
+  const list = pairs(value, key, env, NOT_SORTABLE)
   spendSort(list.length, env.run)
   return list.sort((left, right) => compare(left.key, right.key))
 }
 
-function groups(value: Json, key: Filter, env: Env, what: string): Json[][] {
-  const list = pairs(value, key, env, what)
+function groups(value: Json, key: Filter, env: Env): Json[][] {
+  const list = pairs(value, key, env, NOT_SORTABLE)
   env.run.charge(list.length)
   const quick = groupStrings(list)
   if (quick !== undefined) return quick
@@ -90,19 +94,18 @@ function groupStrings(list: readonly Pair[]): Json[][] | undefined {
   return [...found.keys()].sort(compareStrings).map((key) => found.get(key) ?? [])
 }
 
+function ownKeys(value: Json): readonly Pair[] {
+  if (!isArray(value)) throw new JqError(NOT_ITERABLE, [value, value])
+  return value.map((item) => ({ key: item, item }))
+}
+
 // Of equals, the first is the smallest and the last the largest.
-function extreme(value: Json, key: (item: Json) => Json, sign: 1 | -1, run: Run): Json {
-  if (!isArray(value)) throw new JqError('%0 and %0 cannot be iterated over', [value])
-  let best: Json = null
-  let bestKey: Json = null
-  value.forEach((item, index) => {
+function extreme(list: readonly Pair[], sign: 1 | -1, run: Run): Json {
+  let best: Pair | undefined
+  for (const pair of list) {
     run.tick()
-    const candidate = key(item)
-    const order = index === 0 ? sign : compare(candidate, bestKey)
-    if (sign > 0 ? order >= 0 : order < 0) {
-      best = item
-      bestKey = candidate
-    }
-  })
-  return best
+    const order = best === undefined ? sign : compare(pair.key, best.key)
+    if (sign > 0 ? order >= 0 : order < 0) best = pair
+  }
+  return best?.item ?? null
 }

@@ -1,10 +1,10 @@
 import type { Json } from '../../../common/index.ts'
-import { deletePaths, readPath, writePath } from '../access.ts'
+import { deletePaths, readKey, readPath, writePath } from '../access.ts'
 import { many, NONE, one, optional, pathKeys, rootPath, single, extend, type Each, type Emit, type EmitPath, type Filter, type Path, type Paths } from '../compile/filter.ts'
 import { firstOutput } from '../compile/update.ts'
 import { JqError } from '../failure.ts'
 import type { Env, Run } from '../run.ts'
-import { isArray, isObject, isTruthy, MAX_DEPTH } from '../value.ts'
+import { compare, isArray, isObject, isTruthy, lengthOf, MAX_DEPTH } from '../value.ts'
 import { binary, combinations, combining, type Builtins } from './define.ts'
 
 /** Builtins that produce, cut or follow streams of outputs, and those on paths. */
@@ -91,8 +91,8 @@ function last(source: Filter): Filter {
 }
 
 function assertCount(count: Json, name: string): number {
+  if (compare(count, 0) < 0) throw new JqError(`${name} doesn't support negative count`)
   if (typeof count !== 'number') throw new JqError('%0 and number (1) cannot be subtracted', [count])
-  if (count < 0) throw new JqError(`${name} doesn't support negative count`)
   return count
 }
 
@@ -141,7 +141,7 @@ function skip(count: Filter, source: Filter): Filter {
 
 function nth(count: Filter, source: Filter): Filter {
   return many((value, env, emit) => count.each(value, env, (position) => {
-    if (typeof position === 'number' && position < 0) throw new JqError('nth doesn\'t support negative indices')
+    if (compare(position, 0) < 0) throw new JqError('nth doesn\'t support negative indices')
     let left = assertCount(position, 'nth')
     let found: Json | typeof NONE = NONE
     source.each(value, env, (output) => {
@@ -293,9 +293,9 @@ function path(source: Filter): Filter {
 
 function paths(condition: Filter | undefined): Filter {
   return many((value, env, emit) => visitPaths(rootPath(value), env.run, (at, found) => {
-    if (at.length === 0) return false
-    if (condition === undefined) return emit(pathKeys(at, found))
-    return condition.each(found, env, (output) => isTruthy(output) && emit(pathKeys(at, found)))
+    const pass = (): boolean => at.length > 0 && emit(pathKeys(at, found))
+    // The condition sees the root as well, though the root is no output.
+    return condition === undefined ? pass() : condition.each(found, env, (output) => isTruthy(output) && pass())
   }))
 }
 
@@ -395,9 +395,11 @@ function fromStream(events: Filter): Filter {
     }
     return events.each(value, env, (event) => {
       env.run.tick()
-      if (!isArray(event)) throw new JqError('Invalid stream event %0: it must be an array', [event])
-      const path = assertPath(event[0] ?? null)
-      if (event.length < 2) return path.length === 1 && finish()
+      if (event === null) return false
+      const keys = readKey(event, 0)
+      if (!isArray(event) || event.length !== 2) return lengthOf(keys) === 1 && finish()
+      const path = keys === null ? [] : keys
+      if (!isArray(path)) throw new JqError('array (["x"]) and %0 cannot be added', [path])
       root = path.length === 0 ? (event[1] as Json) : writePath(root, path, event[1] as Json, env.run, owned)
       return path.length === 0 && finish()
     })

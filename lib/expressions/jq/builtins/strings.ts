@@ -115,7 +115,6 @@ function join(value: Json, separator: Json, run: Run): Json {
 }
 
 function indices(value: Json, wanted: Json, run: Run): Json {
-  if (value === null) return null
   if (typeof value === 'string' && typeof wanted === 'string') return stringIndices(value, wanted, run)
   if (isArray(value)) {
     const list = isArray(wanted) ? wanted : [wanted]

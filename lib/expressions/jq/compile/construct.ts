@@ -77,7 +77,9 @@ export function object(entries: readonly Entry[]): Filter {
       const result: Record<string, Json> = {}
       keyGetters.forEach((getKey, position) => {
         const key = (getKey as One)(value, env)
-        setOwn(result, assertKey(key, entries[position]?.offset), (getters[position] as One)(value, env))
+        // The key is checked when the member is put in: a failing value comes first.
+        const member = (getters[position] as One)(value, env)
+        setOwn(result, assertKey(key, entries[position]?.offset), member)
       })
       return result
     }, { usesInput })
@@ -121,14 +123,11 @@ function combine(
     env.run.charge(entries.length)
     return emit(made as Json)
   }
-  return entry.key.each(value, env, (key) => {
-    const name = assertKey(key, entry.offset)
-    return entry.value.each(value, env, (member) => {
-      const next = { ...made }
-      setOwn(next, name, member)
-      return combine(entries, position + 1, next, value, env, emit)
-    })
-  })
+  return entry.key.each(value, env, (key) => entry.value.each(value, env, (member) => {
+    const next = { ...made }
+    setOwn(next, assertKey(key, entry.offset), member)
+    return combine(entries, position + 1, next, value, env, emit)
+  }))
 }
 
 function assertKey(key: Json, offset: number | undefined): string {

@@ -266,7 +266,10 @@ export function foreach(source: Filter, binder: Binder, init: Filter, update: Fi
     let state = start
     return source.each(value, env, (item) => binder.bind(item, env, (inner) => {
       env.run.tick()
-      return update.each(state, inner, (output) => {
+      // While an update runs there is no state: one without output leaves null behind.
+      const current = state
+      state = null
+      return update.each(current, inner, (output) => {
         state = output
         return extract === undefined ? emit(output) : extract.each(output, inner, emit)
       })
@@ -276,7 +279,9 @@ export function foreach(source: Filter, binder: Binder, init: Filter, update: Fi
       let state = start
       return source.paths(path, value, env, (at, item) => binder.bind(item, env, (inner) => {
         env.run.tick()
-        return update.paths(at, state, inner, (next, output) => {
+        const current = state
+        state = null
+        return update.paths(at, current, inner, (next, output) => {
           state = output
           return extract === undefined ? emit(next, output) : extract.paths(next, output, inner, emit)
         })

@@ -3,7 +3,10 @@ import { deleteKeys, readElement, readKey, readSlice, writeKey } from '../access
 import { JqError } from '../failure.ts'
 import type { Env, Run } from '../run.ts'
 import { isArray, isObject, readOwn } from '../value.ts'
-import { assertAt, extend, many, NONE, one, single, type Change, type Emit, type EmitPath, type Filter, type Path, type Update } from './filter.ts'
+import {
+  assertAt, constant, extend, many, NONE, one, optional, single,
+  type Change, type Emit, type EmitPath, type Filter, type Output, type Path, type Paths, type Update,
+} from './filter.ts'
 
 /** The input itself. */
 export function identity(): Filter {
@@ -15,8 +18,9 @@ export function identity(): Filter {
   })
 }
 
-/** `target[key]` and `target.key`. */
-export function index(target: Filter, key: Filter, offset: number): Filter {
+/** `target[key]` and `target.key`; an optional step swallows its own failure, not those of target and key. */
+export function index(target: Filter, key: Filter, offset: number, isOptional = false): Filter {
+  if (isOptional) return optionalIndex(target, key, offset)
   const fixed = key.constant
   if (typeof fixed === 'string') return field(target, fixed, offset)
   const getTarget = single(target)
@@ -37,6 +41,35 @@ export function index(target: Filter, key: Filter, offset: number): Filter {
     const k = getKey(value, env)
     return readKey(getTarget(value, env), k, offset)
   }, { usesInput, paths, ...(target.update && { update: updateIndex(target.update, getKey) }) })
+}
+
+function optionalIndex(target: Filter, key: Filter, offset: number): Filter {
+  const getTarget = single(target)
+  const getKey = single(key)
+  const paths: Paths = (path, value, env, emit) => key.each(value, env, (k) => target.paths(path, value, env, (at, t) => {
+    assertAt(at, t, 'access element #1 of #0', k)
+    const child = readOrNone(t, k, offset)
+    return child !== NONE && emit(extend(at, k, child), child)
+  }))
+  if (getTarget && getKey) {
+    return optional((value, env) => {
+      const k = getKey(value, env)
+      return readOrNone(getTarget(value, env), k, offset)
+    }, { paths })
+  }
+  return many((value, env, emit) => key.each(value, env, (k) => target.each(value, env, (t) => {
+    const child = readOrNone(t, k, offset)
+    return child !== NONE && emit(child)
+  })), { paths })
+}
+
+function readOrNone(value: Json, key: Json, offset: number): Output {
+  try {
+    return readKey(value, key, offset)
+  } catch (error) {
+    if (error instanceof JqError) return NONE
+    throw error
+  }
 }
 
 function field(target: Filter, key: string, offset: number): Filter {
@@ -78,7 +111,8 @@ function indexPaths(target: Filter, key: Filter | undefined, offset: number, fix
 }
 
 /** `target[from:to]`. */
-export function slice(target: Filter, from: Filter | undefined, to: Filter | undefined, offset: number): Filter {
+export function slice(target: Filter, from: Filter | undefined, to: Filter | undefined, offset: number, isOptional = false): Filter {
+  if (isOptional) return optionalIndex(target, sliceKey(from ?? constant(null), to ?? constant(null)), offset)
   const bounds = (value: Json, env: Env, emit: (from: Json, to: Json) => boolean): boolean => {
     const ends = (start: Json): boolean => to === undefined ? emit(start, null) : to.each(value, env, (end) => emit(start, end))
     return from === undefined ? ends(null) : from.each(value, env, ends)
@@ -105,8 +139,14 @@ export function slice(target: Filter, from: Filter | undefined, to: Filter | und
   return many((value, env, emit) => bounds(value, env, (start, end) => target.each(value, env, (t) => emit(readSlice(t, start, end, offset)))), { paths })
 }
 
+/** The bounds of a slice as the key they are in a path; the start is the outer loop. */
+function sliceKey(from: Filter, to: Filter): Filter {
+  return many((value, env, emit) => from.each(value, env, (start) => to.each(value, env, (end) => emit({ start, end }))))
+}
+
 /** `target[]`. */
-export function iterate(target: Filter, offset: number): Filter {
+export function iterate(target: Filter, offset: number, isOptional = false): Filter {
+  if (isOptional) return optionalIterate(target)
   const getTarget = single(target)
   const each = getTarget === undefined
     ? (value: Json, env: Env, emit: Emit): boolean => target.each(value, env, (t) => eachItem(t, env.run, emit, offset))
@@ -119,6 +159,18 @@ export function iterate(target: Filter, offset: number): Filter {
     }),
     ...(target.update && { update: updateItems(target.update, offset) }),
     ...(getTarget && { items: { container: getTarget } }),
+  })
+}
+
+function optionalIterate(target: Filter): Filter {
+  const isContainer = (value: Json): boolean => typeof value === 'object' && value !== null
+  return many((value, env, emit) => target.each(value, env, (t) => isContainer(t) && eachItem(t, env.run, emit)), {
+    usesInput: target.usesInput,
+    paths: (path, value, env, emit) => target.paths(path, value, env, (at, t) => {
+      if (!isContainer(t)) return false
+      assertAt(at, t, 'iterate through #0', null)
+      return eachKey(t, env.run, (key, item) => emit(extend(at, key, item), item))
+    }),
   })
 }
 

@@ -86,16 +86,17 @@ function destructure(pattern: CompiledPattern, value: Json, env: Env, slots: Jso
     slots[pattern.slot] = value
     return next()
   }
-  if (pattern.kind === 'items') return destructureItems(pattern.items, 0, value, env, slots, next)
+  if (pattern.kind === 'items') return destructureItems(pattern.items, pattern.items.length - 1, value, env, slots, next)
   return destructureMembers(pattern.members, 0, value, env, slots, next)
 }
 
+// jq takes the last item first; it shows where an item fails.
 function destructureItems(
   items: readonly CompiledPattern[], position: number, value: Json, env: Env, slots: Json[], next: () => boolean,
 ): boolean {
   const item = items[position]
   if (item === undefined) return next()
-  return destructure(item, readKey(value, position), env, slots, () => destructureItems(items, position + 1, value, env, slots, next))
+  return destructure(item, readKey(value, position), env, slots, () => destructureItems(items, position - 1, value, env, slots, next))
 }
 
 function destructureMembers(
