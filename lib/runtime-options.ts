@@ -59,6 +59,8 @@ export interface RuntimeOptions {
   readonly onStep?: (step: ObservedStep) => void
   /** Receives lines of `sysout` functions. @default the log */
   readonly stdout?: (line: string) => void
+  /** Runs machines in XState's own loop instead of ours: the reference, for comparison. @default 'fast' */
+  readonly loop?: 'stock' | 'fast'
   readonly clock?: Clock
   readonly ids?: IdSource
   readonly log?: Logger

@@ -269,6 +269,7 @@ function deployOptions({ options, settings, root, clock, ids, log }: Surrounding
     log,
     secrets: { read: (key) => settings.expressionSecret(key) },
     maxSteps: settings.number('sonatina.instances.max-steps', 100_000),
+    loop: options.loop ?? 'fast',
     expressions: {
       lenient: settings.boolean('sonatina.expressions.lenient', false),
       dynamicSecrets: settings.boolean('sonatina.expressions.dynamic-secrets', false),

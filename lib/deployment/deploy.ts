@@ -4,7 +4,7 @@ import { DefinitionError, ExpressionError, type Violation } from '../errors/inde
 import { createBindings, createExpressions, type Expressions, type ExpressionsOptions, type MaybePromise } from '../expressions/index.ts'
 import type { CallContext, FunctionCall, FunctionCompiler, FunctionResult, FunctionScope, Invoker } from '../functions/index.ts'
 import { compileSchedule, type DeployedWorkflow } from '../hosts/index.ts'
-import { bindMachines, createProgram, type SecretReader } from '../instance/index.ts'
+import { bindMachines, createProgram, type LoopChoice, type SecretReader } from '../instance/index.ts'
 import { translate } from '../translation/index.ts'
 
 /** What definitions are made ready with. */
@@ -16,6 +16,8 @@ export interface DeployOptions {
   readonly log: Logger
   /** Most transitions in a row without waiting. */
   readonly maxSteps: number
+  /** @default 'fast' */
+  readonly loop?: LoopChoice
   /** Limits and switches of `sonatina.expressions.*`. */
   readonly expressions: Partial<Pick<ExpressionsOptions, 'limits' | 'regex' | 'lenient' | 'dynamicSecrets'>>
   /** Project directory. */
@@ -46,7 +48,7 @@ export async function deploy(loaded: LoadedDefinition, options: DeployOptions): 
   return {
     loaded,
     program,
-    machines: bindMachines(program, translate(definition), options.maxSteps),
+    machines: bindMachines(program, translate(definition), { maxSteps: options.maxSteps, loop: options.loop ?? 'fast' }),
     ...(validateInput === undefined ? {} : { validateInput }),
     ...(validateOutput === undefined ? {} : { validateOutput }),
   }

@@ -1,5 +1,5 @@
 export { Instance, type Beginning, type Deployment, type InstanceEnvironment, type PersistedInstance } from './instance.ts'
-export { bindMachines, type BoundMachines } from './machine.ts'
+export { bindMachines, type BoundMachines, type LoopChoice } from './machine.ts'
 export { createProgram, versionOf, type Program } from './program.ts'
 export { nodeIdOf } from './node-id.ts'
 export { toWorkflowError, type WorkflowError } from './workflow-error.ts'

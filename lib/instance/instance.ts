@@ -1,4 +1,4 @@
-import { createActor, type AnyActorRef, type AnyStateMachine, type Snapshot } from 'xstate'
+import { createActor, type AnyActorRef, type AnyStateMachine, type InspectionEvent, type Snapshot } from 'xstate'
 import type { Clock, IdSource, Json, JsonObject, Logger } from '../common/index.ts'
 import { InstanceError } from '../errors/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
@@ -10,7 +10,8 @@ import { registerDesk, type EffectInput } from './effect.ts'
 import type { InstanceFacts } from './facts.ts'
 import type { HistoryStep } from './history.ts'
 import { createInstanceBindings, type InstanceBindings, type SecretReader } from './instance-bindings.ts'
-import type { BoundMachines, InstanceDesk, RootInput } from './machine.ts'
+import type { BoundMachines, RootInput } from './machine.ts'
+import type { InstanceDesk } from './machine-steps.ts'
 import { branchName, nodeIdOf } from './node-id.ts'
 import { prepareAction, settled } from './perform.ts'
 import { actionAt, type Program } from './program.ts'
@@ -38,6 +39,8 @@ export interface InstanceEnvironment {
   readonly maxSteps: number
   /** Told when an effect is given up, so that a call can be aborted and a timer ended. */
   readonly withdraw: (instance: Instance, token: string) => void
+  /** Receives XState's inspection events; the stock loop runs then. */
+  readonly inspect?: (instance: Instance, event: InspectionEvent) => void
   /** Receives steps where a history is kept or somebody looks on; `sequence` and `at` are the host's to give. */
   readonly report?: (instance: Instance, step: Omit<HistoryStep, 'sequence' | 'at'>) => void
 }
@@ -102,13 +105,19 @@ export class Instance implements InstanceDesk {
     const context: PathContext = { data: this.facts.input, ...(variables === undefined ? {} : { variables }), ...(correlation === undefined ? {} : { correlation }) }
     const machine = startFrom === undefined ? this.#machines.root : this.#machines.startingAt(startFrom)
     const input: RootInput = { desk: this, context }
-    this.#run(createActor(machine, { id: this.facts.id, input }))
+    this.#run(createActor(machine, { id: this.facts.id, input, ...this.#inspection() }))
   }
 
   /** Brings an instance back from its stored form; pending effects post their commands again. */
   resume(persisted: PersistedInstance): void {
     this.#sequence = persisted.sequence
-    this.#run(createActor(this.#machines.root, { id: this.facts.id, snapshot: persisted.snapshot, input: { desk: this } }))
+    this.#run(createActor(this.#machines.root, { id: this.facts.id, snapshot: persisted.snapshot, input: { desk: this }, ...this.#inspection() }))
+  }
+
+  // The observer has to be there from the start: the first steps are taken while the actor is made.
+  #inspection(): { inspect?: (event: InspectionEvent) => void } {
+    const { inspect } = this.#environment
+    return inspect === undefined ? {} : { inspect: (event) => { inspect(this, event) } }
   }
 
   #run(actor: ReturnType<typeof createActor<AnyStateMachine>>): void {
@@ -305,6 +314,10 @@ export class Instance implements InstanceDesk {
   }
 
   // --- what the machines ask for ---
+
+  get isObserved(): boolean {
+    return this.#environment.inspect !== undefined
+  }
 
   admit(input: JsonObject): EffectInput {
     this.#sequence += 1

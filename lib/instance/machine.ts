@@ -1,15 +1,15 @@
 import { assign, enqueueActions, sendParent, StateMachine, stopChild, type AnyActorScope, type AnyStateMachine, type EventObject } from 'xstate'
-import { isJsonObject, type Json, type JsonObject } from '../common/index.ts'
-import type { State } from '../definition/index.ts'
+import type { JsonObject } from '../common/index.ts'
 import { MACHINE_EVENTS, type InvokeConfig, type MachineConfig, type NodeConfig, type WorkflowMachines } from '../translation/index.ts'
-import type { LoopProgress, PathContext, PathOutput, WorkflowOutput } from './context.ts'
-import { deskOf, effectLogic, registerDesk, type AnyActorSystem, type EffectDesk } from './effect.ts'
+import type { PathContext, PathOutput, WorkflowOutput } from './context.ts'
+import { deskOf, effectLogic, registerDesk, type AnyActorSystem } from './effect.ts'
 import { GUARDS } from './guards.ts'
 import { EVALUATING_STEPS } from './steps/evaluating.ts'
 import { FLOW_STEPS } from './steps/flow.ts'
-import type { StepEvent, StepParams, StepScope } from './steps/step.ts'
-import { toWorkflowError } from './workflow-error.ts'
-import { nodeIdOf } from './node-id.ts'
+import type { StepEvent, StepParams } from './steps/step.ts'
+import { compileNodes } from './loop/compiled-node.ts'
+import { Loop } from './loop/loop.ts'
+import { iterationId, planIterations, takeStep, type InstanceDesk } from './machine-steps.ts'
 import type { Program } from './program.ts'
 
 /** Input of a root machine. */
@@ -18,12 +18,13 @@ export interface RootInput {
   readonly context: PathContext
 }
 
-/** The side of an instance that its machines see. */
-export interface InstanceDesk extends EffectDesk, StepScope {
-  /** A state is entered. @throws {@link InstanceError} `INSTANCE_LOOP` when there is no end to it */
-  enter(state: number): void
-  /** Takes produced events up: they are sent once the machine is at rest. */
-  publish(context: PathContext): void
+/** Which loop runs the transitions: XState's own, or ours wherever it can. */
+export type LoopChoice = 'stock' | 'fast'
+
+/** How machines are bound. */
+export interface BindOptions {
+  readonly maxSteps: number
+  readonly loop: LoopChoice
 }
 
 /** The machines of a definition with their implementations; made once at load. */
@@ -36,11 +37,36 @@ export interface BoundMachines {
 // The many type parameters of StateMachine say nothing here: configs are data.
 const Machine = StateMachine as unknown as new (config: unknown, implementations: unknown) => AnyStateMachine
 
-/** An XState machine that knows its instance before its first effect starts. */
+type MachineSnapshot = ReturnType<AnyStateMachine['getInitialSnapshot']>
+
+/**
+ * An XState machine that knows its instance before its first effect starts, and runs in the loop of its own when nobody looks on.
+ */
 class WorkflowMachine extends Machine {
-  override getInitialSnapshot(scope: AnyActorScope, input?: unknown): ReturnType<AnyStateMachine['getInitialSnapshot']> {
+  readonly #loop: Loop | undefined
+
+  constructor(config: unknown, implementations: unknown, program: Program, loop: LoopChoice) {
+    super(config, implementations)
+    const root = loop === 'stock' ? undefined : compileNodes(this, program, EFFECTS)
+    this.#loop = root === undefined ? undefined : new Loop(this, root)
+  }
+
+  override getInitialSnapshot(scope: AnyActorScope, input?: unknown): MachineSnapshot {
     if (isRootInput(input)) registerDesk(scope.system, input.desk)
-    return super.getInitialSnapshot(scope, input)
+    if (this.#loop === undefined || (deskOf(scope.system) as InstanceDesk).isObserved) return super.getInitialSnapshot(scope, input)
+    try {
+      return this.#loop.begin(scope, (input as { context: PathContext }).context, { type: 'xstate.init' }) as unknown as MachineSnapshot
+    } catch (error) {
+      return { ...this.resolveState({ value: {}, context: {} }), status: 'error', error } as MachineSnapshot
+    }
+  }
+
+  override transition(snapshot: MachineSnapshot, event: EventObject, scope: AnyActorScope): MachineSnapshot {
+    if (this.#loop === undefined || event.type === 'xstate.stop' || (deskOf(scope.system) as InstanceDesk).isObserved) {
+      return super.transition(snapshot, event, scope)
+    }
+    const next = this.#loop.transition(snapshot as never, event, scope)
+    return next === undefined ? super.transition(snapshot, event, scope) : next as unknown as MachineSnapshot
   }
 }
 
@@ -51,16 +77,17 @@ function isRootInput(input: unknown): input is RootInput {
 /**
  * Gives the machine configs of a definition their guards, assigns and actors.
  *
- * `maxSteps` bounds the transitions of one macrostep, so that a definition that loops without waiting ends in an error.
+ * `maxSteps` bounds the states entered in a row, so that a definition that loops without waiting ends in an error.
  */
-export function bindMachines(program: Program, machines: WorkflowMachines, maxSteps: number): BoundMachines {
+export function bindMachines(program: Program, machines: WorkflowMachines, { maxSteps, loop }: BindOptions): BoundMachines {
+  const make = (config: MachineConfig, given: Implementations, ends: Ends): AnyStateMachine => createMachine(config, given, ends, { program, maxSteps, loop })
   const implementations = createImplementations(program)
   const actors: Record<string, unknown> = { ...implementations.actors }
   for (const [src, config] of Object.entries(machines.children)) {
-    actors[src] = createMachine(config, { ...implementations, actors: implementations.actors }, maxSteps, { context: childContext, output: childOutput })
+    actors[src] = make(config, implementations, { context: childContext, output: childOutput })
   }
   const complete = { ...implementations, actors }
-  const bind = (root: MachineConfig): AnyStateMachine => createMachine(root, complete, maxSteps, { context: rootContext, output: rootOutput })
+  const bind = (root: MachineConfig): AnyStateMachine => make(root, complete, { context: rootContext, output: rootOutput })
   const starts = new Map<number, AnyStateMachine>()
   return {
     root: bind(machines.root),
@@ -83,9 +110,10 @@ interface Ends {
   readonly output: unknown
 }
 
-function createMachine(config: MachineConfig, implementations: Implementations, maxSteps: number, ends: Ends): AnyStateMachine {
-  const complete = { ...withInputs(config), ...ends, options: { maxIterations: maxSteps } }
-  return new WorkflowMachine(complete, implementations)
+function createMachine(config: MachineConfig, implementations: Implementations, ends: Ends, { program, maxSteps, loop }: BindOptions & { program: Program }): AnyStateMachine {
+  // Entering states is counted and ends in an error of its own; this bound is only for what enters none.
+  const complete = { ...withInputs(config), ...ends, options: { maxIterations: maxSteps * 10 } }
+  return new WorkflowMachine(complete, implementations, program, loop)
 }
 
 // The config is plain JSON; what an effect is told from the context is filled in here.
@@ -171,39 +199,4 @@ interface Enqueue {
   assign(patch: Partial<PathContext>): void
   spawnChild(src: string, options: { id: string; input: JsonObject }): void
   stopChild(id: string): void
-}
-
-function iterationId(state: number, index: number): string {
-  return `s${String(state)}.i${String(index)}`
-}
-
-/** The next batch of a foreach state: what to spawn, and how far the loop is then (S077). */
-export function planIterations(context: PathContext, state: number, program: Program): {
-  readonly loop: LoopProgress
-  readonly plan: readonly { readonly id: string; readonly src: string; readonly input: JsonObject }[]
-} {
-  const loop = context.loop as LoopProgress
-  const end = Math.min(loop.next + loop.batch, loop.items.length)
-  const plan = loop.items.slice(loop.next, end).map((item, offset) => ({
-    id: iterationId(state, loop.next + offset),
-    src: `s${String(state)}.iteration`,
-    input: { context: iterationContext(context.data, item, program.states[state]?.state) },
-  }))
-  return { loop: { ...loop, next: end }, plan }
-}
-
-// An iteration sees its value as `.param`, as the specification writes it, and as `$param`, as SonataFlow does (S079).
-function iterationContext(data: Json, item: Json, state: State | undefined): PathContext & JsonObject {
-  const name = state?.type === 'foreach' ? state.iterationParam : 'item'
-  return { data: isJsonObject(data) ? { ...data, [name]: item } : data, own: true, variables: { [name]: item } }
-}
-
-/** Runs one evaluating step; an error becomes the failure that the next transition looks at. */
-export function takeStep(name: string, context: PathContext, params: StepParams, scope: StepScope): Partial<PathContext> {
-  if (context.failure !== undefined) return {}
-  try {
-    return EVALUATING_STEPS[name]?.(context, params, scope) as Partial<PathContext>
-  } catch (error) {
-    return { failure: { ...toWorkflowError(error), failedNodeId: nodeIdOf(scope.program, params) } }
-  }
 }

@@ -1,0 +1,255 @@
+import { createActor, type AnyActorLogic, type AnyActorRef, type AnyActorScope, type AnyStateMachine, type StateValue } from 'xstate'
+import type { JsonObject } from '../../common/index.ts'
+import { MACHINE_EVENTS } from '../../translation/index.ts'
+import type { PathContext } from '../context.ts'
+import { deskOf } from '../effect.ts'
+import { iterationId, planIterations, takeStep, type InstanceDesk } from '../machine-steps.ts'
+import type { StepEvent } from '../steps/step.ts'
+import { defaultsOf, type CompiledAction, type CompiledInvoke, type CompiledNode, type CompiledTransition } from './compiled-node.ts'
+import { LightEffect } from './light-effect.ts'
+
+type Children = Record<string, AnyActorRef | undefined>
+
+/** A machine snapshot, as far as the loop reads and writes it. */
+interface LoopSnapshot {
+  readonly status: string
+  readonly output: unknown
+  readonly context: PathContext
+  readonly children: Children
+  readonly _nodes: readonly unknown[]
+}
+
+/** One macrostep at work: the parts of a snapshot that change, built into a snapshot once at its end. */
+interface Macrostep {
+  readonly machine: AnyStateMachine
+  readonly scope: AnyActorScope
+  readonly desk: InstanceDesk
+  readonly event: StepEvent
+  context: PathContext
+  leaf: CompiledNode
+  children: Children
+  /** The children are a copy that may be changed. */
+  ownChildren: boolean
+  done: boolean
+}
+
+/**
+ * Runs the transitions, guards and assigns of a machine's own config as XState does, without a snapshot for every microstep and an
+ * actor for every effect.
+ *
+ * A differential test holds its persisted snapshots equal to those of stock XState over all definitions of the corpus.
+ */
+export class Loop {
+  readonly #machine: AnyStateMachine
+  readonly #root: CompiledNode
+  /** Snapshot to copy for each leaf: nodes, value and tags are the same every time. */
+  readonly #templates = new Map<CompiledNode, LoopSnapshot>()
+  readonly #byNode = new Map<unknown, CompiledNode>()
+
+  constructor(machine: AnyStateMachine, root: CompiledNode) {
+    this.#machine = machine
+    this.#root = root
+    const index = (node: CompiledNode): void => { this.#byNode.set(node.node, node) }
+    walk(root, index)
+  }
+
+  /** The snapshot with which an actor begins. */
+  begin(scope: AnyActorScope, context: PathContext, event: StepEvent): LoopSnapshot {
+    const step: Macrostep = {
+      machine: this.#machine,
+      scope,
+      desk: deskOf(scope.system) as InstanceDesk,
+      event,
+      context,
+      leaf: this.#root,
+      children: {},
+      ownChildren: true,
+      done: false,
+    }
+    for (const node of [this.#root, ...defaultsOf(this.#root)]) enterNode(step, node)
+    return this.#settle(step)
+  }
+
+  /** The snapshot after an event; the same one when nothing takes it. */
+  transition(snapshot: LoopSnapshot, event: StepEvent, scope: AnyActorScope): LoopSnapshot | undefined {
+    const leaf = this.#byNode.get(snapshot._nodes.at(-1))
+    if (leaf === undefined) return undefined
+    const transition = select(leaf, event, snapshot.context)
+    // What XState does with an error that nothing takes is its own business.
+    if (transition === undefined) return event.type.startsWith('xstate.error.') ? undefined : snapshot
+    const step: Macrostep = {
+      machine: this.#machine,
+      scope,
+      desk: deskOf(scope.system) as InstanceDesk,
+      event,
+      context: snapshot.context,
+      leaf,
+      children: snapshot.children,
+      ownChildren: false,
+      done: false,
+    }
+    take(step, transition)
+    return this.#settle(step)
+  }
+
+  /** Takes transitions without events until none is open, then builds the snapshot. */
+  #settle(step: Macrostep): LoopSnapshot {
+    for (let next = step.done ? undefined : eventless(step); next !== undefined; next = step.done ? undefined : eventless(step)) take(step, next)
+    if (step.done) stopAll(step)
+    const snapshot = { ...this.#template(step.leaf), context: step.context, children: step.children }
+    return step.done ? { ...snapshot, status: 'done', output: outputOf(step, this.#machine) } : snapshot
+  }
+
+  #template(leaf: CompiledNode): LoopSnapshot {
+    let template = this.#templates.get(leaf)
+    if (template === undefined) {
+      const resolved = this.#machine.resolveState({ value: valueOf(leaf) as StateValue, context: {}, status: 'active' }) as unknown as LoopSnapshot
+      template = { ...resolved, status: 'active', _nodes: pathOf(leaf).map(({ node }) => node) }
+      this.#templates.set(leaf, template)
+    }
+    return template
+  }
+}
+
+function walk(node: CompiledNode, visit: (node: CompiledNode) => void, seen = new Set<CompiledNode>()): void {
+  if (seen.has(node)) return
+  seen.add(node)
+  visit(node)
+  for (const transition of [...node.always, ...[...node.on.values()].flat()]) for (const entered of transition.enter) walk(entered, visit, seen)
+  for (const child of defaultsOf(node)) walk(child, visit, seen)
+}
+
+function valueOf(leaf: CompiledNode): string | Record<string, unknown> {
+  const [, ...path] = pathOf(leaf)
+  return path.slice(0, -1).reduceRight<string | Record<string, unknown>>((value, { node }) => ({ [node.key]: value }), path.at(-1)?.node.key ?? '')
+}
+
+function pathOf(leaf: CompiledNode): CompiledNode[] {
+  const path: CompiledNode[] = []
+  for (let node: CompiledNode | undefined = leaf; node !== undefined; node = node.parent) path.unshift(node)
+  return path
+}
+
+function select(leaf: CompiledNode, event: StepEvent, context: PathContext): CompiledTransition | undefined {
+  const isChild = event.type.startsWith('xstate.done.actor.')
+  for (let node: CompiledNode | undefined = leaf; node !== undefined; node = node.parent) {
+    const open = firstOpen(node.on.get(event.type), context, event) ?? (isChild ? firstOpen(node.onAnyChild, context, event) : undefined)
+    if (open !== undefined) return open
+  }
+  return undefined
+}
+
+function eventless({ leaf, context, event }: Macrostep): CompiledTransition | undefined {
+  for (let node: CompiledNode | undefined = leaf; node !== undefined; node = node.parent) {
+    const open = firstOpen(node.always, context, event)
+    if (open !== undefined) return open
+  }
+  return undefined
+}
+
+function firstOpen(transitions: readonly CompiledTransition[] | undefined, context: PathContext, event: StepEvent): CompiledTransition | undefined {
+  if (transitions === undefined) return undefined
+  for (const transition of transitions) if (transition.guard === undefined || transition.guard(context, event)) return transition
+  return undefined
+}
+
+function take(step: Macrostep, { domain, actions, enter }: CompiledTransition): void {
+  if (domain !== undefined) {
+    for (let node = step.leaf; node !== domain && node.parent !== undefined; node = node.parent) exitNode(step, node)
+  }
+  for (const action of actions) act(step, action)
+  for (const node of enter) enterNode(step, node)
+}
+
+function exitNode(step: Macrostep, node: CompiledNode): void {
+  for (const action of node.exit) act(step, action)
+  for (const { id } of node.invokes) stop(step, id)
+}
+
+function enterNode(step: Macrostep, node: CompiledNode): void {
+  step.leaf = node
+  for (const action of node.entry) act(step, action)
+  for (const invoke of node.invokes) start(step, invoke)
+  if (node.isFinal) step.done = true
+}
+
+function act(step: Macrostep, action: CompiledAction): void {
+  switch (action.kind) {
+    case 'flow':
+      step.context = { ...step.context, ...action.step(step.context, action.params, step.event, step.desk) } as PathContext
+      return
+    case 'evaluate':
+      step.context = { ...step.context, ...takeStep(action.name, step.context, action.params, step.desk) }
+      return
+    case 'enter':
+      step.desk.enter(action.state)
+      step.context = { ...step.context, state: action.state }
+      return
+    case 'publish': {
+      const { context, desk, scope, event } = step
+      scope.actionExecutor({ type: 'publishEvents', info: { context, event, self: scope.self, system: scope.system }, params: undefined, exec: () => { desk.publish(context) } })
+      return
+    }
+    case 'forward': forward(step, action.params); return
+    case 'spawn': spawnIterations(step, action.state); return
+    case 'stop': for (let index = 0; index < (step.context.loop?.next ?? 0); index += 1) stop(step, iterationId(action.state, index)); return
+    case 'release': if (step.event.actorId !== undefined) stop(step, step.event.actorId)
+  }
+}
+
+function forward({ scope, event }: Macrostep, address: JsonObject): void {
+  const parent = scope.self._parent
+  if (parent === undefined) return
+  // As XState's own sendTo does it: after this step, and seen by whoever inspects the system.
+  const system = scope.system as unknown as { _relay(source: AnyActorRef, target: AnyActorRef, event: object): void }
+  scope.defer(() => { system._relay(scope.self, parent, { type: MACHINE_EVENTS.resultForwarded, data: { address, output: event.output } }) })
+}
+
+function spawnIterations(step: Macrostep, state: number): void {
+  const { loop, plan } = planIterations(step.context, state, step.desk.program)
+  step.context = { ...step.context, loop }
+  for (const { id, src, input } of plan) startPath(step, id, src, input)
+}
+
+function childrenOf(step: Macrostep): Children {
+  if (!step.ownChildren) {
+    step.children = { ...step.children }
+    step.ownChildren = true
+  }
+  return step.children
+}
+
+function start(step: Macrostep, { id, src, input, isPath }: CompiledInvoke): void {
+  const resolved = typeof input === 'function' ? input({ context: step.context }) : input
+  if (isPath) {
+    startPath(step, id, src, resolved)
+    return
+  }
+  const effect = new LightEffect(step.scope, id, src, resolved as JsonObject)
+  childrenOf(step)[id] = effect as unknown as AnyActorRef
+  step.scope.defer(() => { if (effect._processingStatus === 0) effect.start() })
+}
+
+function startPath(step: Macrostep, id: string, src: string, input: unknown): void {
+  const logic = step.machine.implementations.actors[src] as AnyActorLogic
+  const actor = createActor(logic, { id, src, parent: step.scope.self, input } as never) as unknown as AnyActorRef & { _processingStatus: number }
+  childrenOf(step)[id] = actor
+  step.scope.defer(() => { if (actor._processingStatus === 0) actor.start() })
+}
+
+function stop(step: Macrostep, id: string): void {
+  const child = step.children[id] as (AnyActorRef & { _processingStatus: number }) | undefined
+  if (child === undefined) return
+  Reflect.deleteProperty(childrenOf(step), id)
+  if (child._processingStatus === 1 && !(child instanceof LightEffect)) step.scope.defer(() => { step.scope.stopChild(child) })
+  else (child as unknown as { _stop(): void })._stop()
+}
+
+function stopAll(step: Macrostep): void {
+  for (const id of Object.keys(step.children)) stop(step, id)
+}
+
+function outputOf({ context }: Macrostep, machine: AnyStateMachine): unknown {
+  const { output } = machine.root as unknown as { output: (args: { context: PathContext }) => unknown }
+  return output({ context })
+}
