@@ -1,4 +1,4 @@
-import { isJsonObject, setOwn, type Json } from '../common/index.ts'
+import { isJsonObject, setOwn, type Json, type JsonObject } from '../common/index.ts'
 import { assertAttributes, invalidEvent, type AttributeOptions } from './attributes.ts'
 import { isBase64 } from './base64.ts'
 import type { CloudEventRecord } from './cloud-event.ts'
@@ -40,33 +40,50 @@ export function decodeBatch(body: Uint8Array, options: DecodeOptions = {}): Clou
  */
 export function fromDocument(document: Json, options: DecodeOptions = {}): CloudEventRecord {
   if (!isJsonObject(document)) throw invalidEvent('body', 'is not a JSON object')
-  const version03 = document['specversion'] === '0.3'
+  const { attributes, data, base64, base64Member } = splitMembers(document, options.lenientNames === true)
+  assertAttributes(attributes)
+  if (base64 === undefined) return (data === undefined ? attributes : { ...attributes, data }) as CloudEventRecord
+  if (data !== undefined) throw invalidEvent('data_base64', 'stands beside data; an event has one of them')
+  if (typeof base64 !== 'string' || !isBase64(base64)) throw invalidEvent(base64Member, 'is not base64')
+  return { ...attributes, data_base64: base64 } as unknown as CloudEventRecord
+}
+
+interface Members {
+  /** In the words of version 1.0. */
+  readonly attributes: Record<string, Json>
+  readonly data: Json | undefined
+  readonly base64: Json | undefined
+  /** Member that the base64 stood in. */
+  readonly base64Member: 'data' | 'data_base64'
+}
+
+function splitMembers(document: JsonObject, lenientNames: boolean): Members {
   const attributes: Record<string, Json> = {}
   let data: Json | undefined
   let base64: Json | undefined
   for (const key of Object.keys(document)) {
     const value = document[key] ?? null
-    const name = options.lenientNames === true ? key.toLowerCase() : key
-    if (name === 'data') data = value
+    const name = lenientNames ? key.toLowerCase() : key
     // JSON null is the format's way to say that a member is not set; only `data` can be null.
-    else if (value === null) continue
-    else if (name === 'data_base64') base64 = value
-    else setOwn(attributes, version03 && name === 'schemaurl' ? 'dataschema' : name, value)
+    if (name === 'data') data = value
+    else if (value !== null && name === 'data_base64') base64 = value
+    else if (value !== null) setOwn(attributes, name, value)
   }
-  const encoding = version03 ? attributes['datacontentencoding'] : undefined
-  if (encoding !== undefined) {
-    assertEncoding(encoding)
-    delete attributes['datacontentencoding']
-    if (encoding.toLowerCase() === 'base64' && data !== undefined && data !== null) {
-      base64 = data
-      data = undefined
-    }
+  const members: Members = { attributes, data, base64, base64Member: 'data_base64' }
+  return attributes['specversion'] === '0.3' ? fromVersion03(members) : members
+}
+
+// Version 0.3 has other names for the schema, and marks base64 beside the data.
+function fromVersion03(members: Members): Members {
+  const { schemaurl, datacontentencoding: encoding, ...attributes } = members.attributes
+  const renamed = schemaurl === undefined ? attributes : { ...attributes, dataschema: schemaurl }
+  if (encoding === undefined) return { ...members, attributes: renamed }
+  if (typeof encoding !== 'string' || !/^(?:base64|7bit|8bit|binary)$/i.test(encoding)) {
+    throw invalidEvent('datacontentencoding', 'is not base64; no other encoding of 0.3 can be read')
   }
-  assertAttributes(attributes, options)
-  if (base64 === undefined) return (data === undefined ? attributes : { ...attributes, data }) as CloudEventRecord
-  if (data !== undefined) throw invalidEvent('data_base64', 'stands beside data; an event has one of them')
-  if (typeof base64 !== 'string' || !isBase64(base64)) throw invalidEvent(encoding === undefined ? 'data_base64' : 'data', 'is not base64')
-  return { ...attributes, data_base64: base64 } as unknown as CloudEventRecord
+  const isEncoded = encoding.toLowerCase() === 'base64' && members.data !== undefined && members.data !== null
+  if (!isEncoded) return { ...members, attributes: renamed }
+  return { attributes: renamed, data: undefined, base64: members.data, base64Member: 'data' }
 }
 
 /** Makes the JSON document of an event, in the words of its own version (JSON event format §3). */
@@ -96,10 +113,4 @@ function parseBody(body: Uint8Array, options: DecodeOptions): Json {
   const parsed = parseJsonBytes(body, options.maxDepth)
   if ('reason' in parsed) throw invalidEvent('body', parsed.reason)
   return parsed.value
-}
-
-function assertEncoding(encoding: Json): asserts encoding is string {
-  if (typeof encoding !== 'string' || !/^(?:base64|7bit|8bit|binary)$/i.test(encoding)) {
-    throw invalidEvent('datacontentencoding', 'is not base64; no other encoding of 0.3 can be read')
-  }
 }

@@ -69,26 +69,30 @@ function fillObject(target: Record<string, unknown>, shape: Shape, tokens: reado
   if (shape.kind !== 'object' && shape.kind !== 'map') return
   const declared = shape.kind === 'object' ? declaredName(shape.properties, token, reading.caseInsensitive) : undefined
   if (declared === undefined && REFUSED_KEYS.has(token)) throw refuse(reading.parameter, 'is a name that is never read')
-  const name = declared ?? token
   const schema = declared === undefined || shape.kind !== 'object' ? shape.values : shape.properties[declared]
-  if (schema === undefined) {
-    // A map without a schema for its values holds texts; a bean ignores what it does not know.
-    if (shape.kind === 'map' && rest.length === 0) setOwn(target, name, value)
-    return
-  }
-  const member = reading.shapes.of(schema)
+  if (schema !== undefined) fillMember(target, declared ?? token, reading.shapes.of(schema), rest, value, reading)
+  // A map without a schema for its values holds texts; a bean ignores what it does not know.
+  else if (shape.kind === 'map' && rest.length === 0) setOwn(target, token, value)
+}
+
+function fillMember(
+  target: Record<string, unknown>,
+  name: string,
+  member: Shape,
+  rest: readonly string[],
+  value: string,
+  reading: Reading,
+): void {
   if (member.kind === 'scalar') {
     if (rest.length === 0) setOwn(target, name, toScalar(value, member.type, reading.parameter))
-    return
-  }
-  if (member.kind === 'array') {
-    const list = ownValue(target, name, () => [] as unknown[])
+  } else if (member.kind === 'array') {
+    const list = ownValue(target, name, (): unknown[] => [])
     if (member.unique) reading.unique.add(list)
     fillList(list, member.items, rest, value, reading)
-    return
+  } else {
+    const nested = ownValue(target, name, (): Record<string, unknown> => ({}))
+    if (rest.length > 0) fillObject(nested, member, rest, value, reading)
   }
-  const nested = ownValue(target, name, () => ({}))
-  if (rest.length > 0) fillObject(nested, member, rest, value, reading)
 }
 
 function fillList(list: unknown[], items: JsonSchema | undefined, tokens: readonly string[], value: string, reading: Reading): void {
