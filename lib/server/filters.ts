@@ -19,13 +19,15 @@ export function accessLog(log: Logger, clock: Clock): Koa.Middleware {
   }
 }
 
-/** Lets pages of the listed origins call the service; anyone else gets no CORS headers (Fetch standard, CORS protocol). */
+/** Lets pages of the allowed origins call the service; anyone else gets no CORS headers (Fetch standard, CORS protocol). */
 export function cors(settings: CorsSettings): Koa.Middleware {
   const origins = new Set(settings.origins)
+  // Pages without an origin say `null`; a pattern that matches everything does not mean them.
+  const isAllowed = (origin: string): boolean => origins.has(origin) || (origin !== '' && origin !== 'null' && settings.patterns.some((pattern) => pattern.test(origin)))
   return async (ctx, next) => {
     const origin = ctx.get('Origin')
     ctx.vary('Origin')
-    if (origin === '' || !origins.has(origin)) { await next(); return }
+    if (!isAllowed(origin)) { await next(); return }
     ctx.set('Access-Control-Allow-Origin', origin)
     if (settings.credentials) ctx.set('Access-Control-Allow-Credentials', 'true')
     const asked = ctx.get('Access-Control-Request-Method')

@@ -3,7 +3,6 @@ import type { Duplex } from 'node:stream'
 import type Koa from 'koa'
 import type { Clock, IdSource, Logger, Logging } from '../common/index.ts'
 import type { Catalogue } from '../definition/index.ts'
-import type { MaybePromise } from '../expressions/index.ts'
 import type { Host } from '../hosts/index.ts'
 import type { ServerMetrics } from './metrics.ts'
 import type { ServerSettings } from './settings.ts'
@@ -30,7 +29,7 @@ export interface CallerIdentity {
  * @returns the caller, or `undefined` when the address needs none
  * @throws {@link RequestError} `UNAUTHENTICATED` (with `details.challenge` for `WWW-Authenticate`) or `FORBIDDEN`
  */
-export type Authenticate = (request: InboundRequest) => MaybePromise<CallerIdentity | undefined>
+export type Authenticate = (request: InboundRequest) => CallerIdentity | undefined | Promise<CallerIdentity | undefined>
 
 /** A part of the service that answers addresses of its own. */
 export interface Mount {

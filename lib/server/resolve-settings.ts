@@ -9,7 +9,8 @@ import { DEFAULT_SERVER_SETTINGS as DEFAULTS, type CorsSettings, type ServerSett
  * @throws {@link ConfigurationError} `CONFIGURATION_INVALID` or `CONFIGURATION_MISSING`, naming the key
  */
 export function resolveServerSettings(settings: Settings): ServerSettings {
-  const serviceUrl = settings.text('sonatina.service.url')
+  const configuredUrl = settings.text('sonatina.service.url')
+  const serviceUrl = configuredUrl === undefined ? undefined : resolveServiceUrl(configuredUrl)
   const answerTimeout = settings.duration('sonatina.http.answer-timeout')
   const maxConcurrent = settings.number('sonatina.http.limits.max-concurrent')
   const perSecond = settings.number('sonatina.http.limits.requests-per-second')
@@ -20,7 +21,7 @@ export function resolveServerSettings(settings: Settings): ServerSettings {
     host: settings.text('sonatina.http.host', DEFAULTS.host),
     port: resolvePort(settings),
     rootPath: resolveRootPath(settings.text('sonatina.http.root-path', '/')),
-    ...(serviceUrl === undefined ? {} : { serviceUrl: resolveServiceUrl(serviceUrl) }),
+    ...(serviceUrl === undefined ? {} : { serviceUrl }),
     forwarding: settings.boolean('sonatina.http.proxy.proxy-address-forwarding', DEFAULTS.forwarding),
     maxBodySize: settings.size('sonatina.http.limits.max-body-size', DEFAULTS.maxBodySize),
     maxDepth: settings.number('sonatina.http.limits.max-depth', DEFAULTS.maxDepth),
@@ -59,7 +60,12 @@ function resolveRootPath(text: string): string {
   throw invalid('sonatina.http.root-path', text, 'a path of letters, digits and . _ ~ - such as /workflows')
 }
 
-function resolveServiceUrl(text: string): string {
+// A reference to a Knative service (`services.v1.serving.knative.dev/<namespace>/<name>`) is resolved by that platform; elsewhere the
+// address comes from the request.
+const KNATIVE_REFERENCE = /^(?:knative:)?[a-z]+\.v\d\w*\.[a-z.]+\//
+
+function resolveServiceUrl(text: string): string | undefined {
+  if (KNATIVE_REFERENCE.test(text)) return undefined
   if (/^https?:\/\/[^\s?#]+$/i.test(text) && URL.canParse(text)) return text.replace(/\/+$/, '')
   throw invalid('sonatina.service.url', text, 'an address such as https://flows.example.org')
 }
@@ -74,19 +80,40 @@ function resolveCors(settings: Settings): CorsSettings | undefined {
       details: { key: 'sonatina.http.cors.origins' },
     })
   }
-  for (const origin of origins) {
-    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
-      throw invalid('sonatina.http.cors.origins', origin, 'origins such as https://app.example.org, one by one: neither *, nor a pattern, nor a path')
-    }
+  const credentials = settings.boolean('sonatina.http.cors.access-control-allow-credentials', false)
+  const plain = origins.filter((origin) => origin !== '*' && !isPattern(origin))
+  for (const origin of plain) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin) throw invalid('sonatina.http.cors.origins', origin, 'origins such as https://app.example.org, without a path, or a pattern between slashes')
   }
+  // Any page at all could then act for whoever is logged in.
+  if (origins.includes('*') && credentials) throw invalid('sonatina.http.cors.origins', '*', 'named origins while sonatina.http.cors.access-control-allow-credentials is true')
   const maxAge = settings.duration('sonatina.http.cors.access-control-max-age')
   return {
-    origins,
+    origins: plain,
+    patterns: [...(origins.includes('*') ? [/^/] : []), ...origins.filter(isPattern).map(toPattern)],
     methods: settings.list('sonatina.http.cors.methods', []),
     headers: settings.list('sonatina.http.cors.headers', []),
     exposedHeaders: settings.list('sonatina.http.cors.exposed-headers', []),
     ...(maxAge === undefined ? {} : { maxAge: Math.floor(maxAge / 1000) }),
-    credentials: settings.boolean('sonatina.http.cors.access-control-allow-credentials', false),
+    credentials,
+  }
+}
+
+// SonataFlow's projects write patterns between slashes.
+function isPattern(origin: string): boolean {
+  return origin.length > 2 && origin.startsWith('/') && origin.endsWith('/')
+}
+
+function toPattern(origin: string): RegExp {
+  try {
+    return new RegExp(`^(?:${origin.slice(1, -1)})$`)
+  } catch (cause) {
+    throw new ConfigurationError({
+      code: 'CONFIGURATION_INVALID',
+      message: `sonatina.http.cors.origins is "${origin}", which is no regular expression: ${(cause as Error).message}`,
+      details: { key: 'sonatina.http.cors.origins' },
+      cause,
+    })
   }
 }
 

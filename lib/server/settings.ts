@@ -1,6 +1,8 @@
 /** Cross-origin access (`sonatina.http.cors.*`). */
 export interface CorsSettings {
   readonly origins: readonly string[]
+  /** Origins that one of these matches as a whole are allowed too. */
+  readonly patterns: readonly RegExp[]
   readonly methods: readonly string[]
   readonly headers: readonly string[]
   readonly exposedHeaders: readonly string[]

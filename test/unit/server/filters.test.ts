@@ -5,7 +5,7 @@ import type { InboundRequest } from '../../../lib/server/index.ts'
 import { eventDefinition } from '../../support/fake-host.ts'
 import { openBench, send, type Bench } from './setup.ts'
 
-const CORS = { origins: ['https://app.example'], methods: [], headers: [], exposedHeaders: ['Location'], maxAge: 60, credentials: true }
+const CORS = { origins: ['https://app.example'], patterns: [], methods: [], headers: [], exposedHeaders: ['Location'], maxAge: 60, credentials: true }
 
 describe('server/filters', () => {
   let bench: Bench
@@ -36,6 +36,13 @@ describe('server/filters', () => {
       expect(await headersFor('https://evil.example', {})).to.not.have.property('access-control-allow-origin')
       expect(await headersFor('null', {})).to.not.have.property('access-control-allow-origin')
     })
+  })
+
+  it('lets origins in that a pattern matches as a whole, and pages without origin never', async () => {
+    bench = await openBench({ cors: { ...CORS, patterns: [/^(?:https:\/\/.*\.example)$/, /^/] } })
+    const allowed = async (origin: string): Promise<unknown> => (await bench.send('GET', '/hello', { headers: { origin } })).headers['access-control-allow-origin']
+    expect(await allowed('https://b.example')).to.equal('https://b.example')
+    expect(await allowed('null')).to.equal(undefined)
   })
 
   describe('limits of rate and number', () => {

@@ -38,8 +38,19 @@ describe('server/resolve-settings', () => {
     })).to.deep.include({
       port: 9000, rootPath: '/api/v1', serviceUrl: 'https://flows.example', maxBodySize: 1_048_576, maxDepth: 5, answerTimeout: 2000, instancesLimit: 7, managementPort: 9001,
       rate: { perSecond: 2.5, burst: 3 }, maxConcurrent: 3, forwarding: true, eventPaths: { wait: '/wait' }, shutdownDelay: 1000, upload: true, metrics: false,
-      cors: { origins: ['https://a.example', 'http://localhost:3000'], methods: [], headers: [], exposedHeaders: [], maxAge: 60, credentials: false },
+      cors: { origins: ['https://a.example', 'http://localhost:3000'], patterns: [], methods: [], headers: [], exposedHeaders: [], maxAge: 60, credentials: false },
     })
+  })
+
+  it('takes patterns of origins between slashes, and any origin without credentials', async () => {
+    const cors = async (origins: string): Promise<unknown> => (await resolve({ 'quarkus.http.cors': true, 'quarkus.http.cors.origins': origins })).cors?.patterns
+    expect(await cors('/.*/')).to.deep.equal([/^(?:.*)$/])
+    expect(await cors('https://a.example,/https://.*\\.example/')).to.deep.equal([/^(?:https:\/\/.*\.example)$/])
+    expect(await cors('*')).to.deep.equal([/^/])
+  })
+
+  it('leaves references to Knative services to that platform', async () => {
+    expect(await resolve({ 'kogito.service.url': '${knative:services.v1.serving.knative.dev/example/flow}' })).to.not.have.property('serviceUrl')
   })
 
   it('reads certificates', async () => {
@@ -53,8 +64,9 @@ describe('server/resolve-settings', () => {
     [{ 'sonatina.http.root-path': '/a b' }, /root-path/],
     [{ 'sonatina.service.url': 'flows.example' }, /service\.url/],
     [{ 'sonatina.http.cors.enabled': 'true' }, /cors\.origins/],
-    [{ 'sonatina.http.cors.enabled': 'true', 'sonatina.http.cors.origins': '*' }, /one by one/],
-    [{ 'sonatina.http.cors.enabled': 'true', 'sonatina.http.cors.origins': '/.*/' }, /one by one/],
+    [{ 'sonatina.http.cors.enabled': 'true', 'sonatina.http.cors.origins': 'https://a.example/path' }, /without a path/],
+    [{ 'sonatina.http.cors.enabled': 'true', 'sonatina.http.cors.origins': '*', 'sonatina.http.cors.access-control-allow-credentials': 'true' }, /named origins/],
+    [{ 'sonatina.http.cors.enabled': 'true', 'sonatina.http.cors.origins': '/(/' }, /no regular expression/],
     [{ 'sonatina.http.ssl.client-auth': 'required' }, /client-auth/],
     [{ 'sonatina.http.ssl.certificate.files': '/nothing.pem', 'sonatina.http.ssl.certificate.key-files': '/nothing.pem' }, /cannot be read \(ENOENT\)/],
     [{ 'sonatina.http.ssl.certificate.files': 'a,b', 'sonatina.http.ssl.certificate.key-files': 'a' }, /one key for each/],
