@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { cpus } from 'node:os'
+import { spawnSync } from 'node:child_process'
+import { parseArgs } from 'node:util'
+import { HTTP_ITEMS, runHttpItem, type Row } from './http-items.ts'
+
+// `npm run bench [-- W1 …]`: measures work items and prints a row for each contender, the last figure being the ratio to the floor.
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '3' },
+    json: { type: 'string' },
+    baseline: { type: 'string' },
+    'no-build': { type: 'boolean', default: false },
+  },
+})
+
+const ALL = [...Object.keys(HTTP_ITEMS), 'W7']
+const wanted = positionals.length === 0 ? ALL : positionals.map((name) => name.toUpperCase())
+const unknown = wanted.filter((name) => !ALL.includes(name))
+if (unknown.length > 0) {
+  console.error(`There is no work item ${unknown.join(', ')}; there are ${ALL.join(', ')}`)
+  process.exit(2)
+}
+
+if (!values['no-build']) {
+  const built = spawnSync('npm', ['run', '-s', 'build'], { stdio: 'inherit' })
+  if (built.status !== 0) process.exit(1)
+}
+
+console.log(`${cpus()[0]?.model ?? 'unknown processor'}, ${String(cpus().length)} cores, Node ${process.version}, ${new Date().toISOString()}`)
+const rows: Row[] = []
+for (const item of wanted) {
+  if (item === 'W7') await expressions()
+  else await http(item)
+}
+if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify({ node: process.version, rows }, null, 2)}\n`)
+if (values.baseline !== undefined) await compare(values.baseline)
+
+async function http(item: string): Promise<void> {
+  const found = await runHttpItem(item, { rounds: Number(values.rounds), seconds: Number(values.seconds) })
+  rows.push(...found)
+  console.log(`\n${item}  ${'contender'.padEnd(24)}${'CPU µs/request'.padEnd(28)}${'requests/s'.padEnd(12)}${'p50 ms'.padEnd(8)}${'p99 ms'.padEnd(8)}ratio`)
+  for (const { contender, cpu, requestsPerSecond, p50, p99, ratio } of found) {
+    const figures = `${cpu.median.toFixed(1)} (${cpu.min.toFixed(1)}–${cpu.max.toFixed(1)})`
+    console.log(`    ${contender.padEnd(24)}${figures.padEnd(28)}${requestsPerSecond.median.toFixed(0).padEnd(12)}${String(p50).padEnd(8)}${String(p99).padEnd(8)}${ratio.toFixed(2)}`)
+  }
+}
+
+async function expressions(): Promise<void> {
+  const { runW7 } = await import('./w7.ts')
+  console.log(`\nW7  ${'program'.padEnd(50)}${'contender'.padEnd(16)}${'evaluations/s'.padEnd(16)}times slower than JavaScript`)
+  for (const { program, contender, median, ratio } of await runW7()) {
+    console.log(`    ${program.padEnd(50)}${contender.padEnd(16)}${median.toFixed(0).padEnd(16)}${ratio.toFixed(1)}`)
+  }
+}
+
+async function compare(path: string): Promise<void> {
+  if (!existsSync(path)) {
+    console.error(`There is no baseline at ${path}; write one with --json`)
+    process.exit(2)
+  }
+  const before = JSON.parse(await readFile(path, 'utf8')) as { rows: readonly Row[] }
+  console.log('\nratio to the floor, before and now')
+  for (const { item, contender, ratio } of rows) {
+    const old = before.rows.find((row) => row.item === item && row.contender === contender)
+    if (old !== undefined) console.log(`    ${item} ${contender.padEnd(24)}${old.ratio.toFixed(2)} → ${ratio.toFixed(2)}`)
+  }
+}
