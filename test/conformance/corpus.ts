@@ -6,6 +6,9 @@ export function defaultCorpus(): string {
   return resolve(process.env['SONATINA_CORPUS'] ?? '../shared/corpus')
 }
 
+/** Folder of the cases that the project adds for rules that the corpus does not show; laid out like it. */
+export const OWN_CASES = 'test/conformance/own'
+
 /** Tells whether a folder is there. */
 export async function isFolder(path: string): Promise<boolean> {
   return stat(path).then((status) => status.isDirectory(), () => false)

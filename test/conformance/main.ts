@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { defaultCorpus, isFolder, missingCorpusLine } from './corpus.ts'
+import { defaultCorpus, isFolder, missingCorpusLine, OWN_CASES } from './corpus.ts'
 import { countCases, renderSuite, type SuiteOptions, type SuiteResult } from './suite-result.ts'
 
 type RunSuite = (options: SuiteOptions) => Promise<SuiteResult>
@@ -45,7 +45,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const run = await load()
   const result = await run({ corpus, ...(values.case === undefined ? {} : { caseId: values.case }) })
-  return report(result, corpus, { values, parityFile: positionals[0] ?? 'docs/parity.md' })
+  return report({ ...result, ...(values.corpus === undefined ? {} : { corpus: values.corpus }) }, corpus, { values, parityFile: positionals[0] ?? 'docs/parity.md' })
 }
 
 interface ReportOptions {
@@ -63,7 +63,8 @@ async function report(result: SuiteResult, corpus: string, { values, parityFile 
 
 async function writeParity(result: SuiteResult, corpus: string, path: string): Promise<void> {
   const { renderParity } = await import('./workflows/parity.ts')
-  await writeFile(path, await renderParity(result, corpus))
+  const { runWorkflowsSuite } = await import('./workflows/suite.ts')
+  await writeFile(path, await renderParity({ corpus: result, own: await runWorkflowsSuite({ corpus: OWN_CASES }) }, corpus))
 }
 
 /** Differences between the skips and the record, which is kept for the default corpus and whole runs only. */

@@ -23,6 +23,8 @@ export interface CaseResult {
 /** Outcome of a whole suite. */
 export interface SuiteResult {
   readonly suite: string
+  /** Folder of the corpus when it is not the default one: the line that repeats a case names it. */
+  readonly corpus?: string
   readonly cases: readonly CaseResult[]
 }
 
@@ -55,15 +57,15 @@ export function renderSuite(result: SuiteResult): string {
   const contested = result.cases.filter(({ outcome }) => outcome === 'contested')
   if (contested.length > 0) lines.push('', 'contested, with the reason:', ...contested.map(({ id, reason }) => `  ${id}: ${reason ?? ''}`))
   const failures = result.cases.filter(({ outcome }) => outcome === 'failed')
-  if (failures.length > 0) lines.push('', 'failed:', ...failures.flatMap((failure) => failureLines(result.suite, failure)))
+  if (failures.length > 0) lines.push('', 'failed:', ...failures.flatMap((failure) => failureLines(result, failure)))
   const { passed, failed, skipped } = countCases(result)
   lines.push('', `${result.suite}: ${passed} passed, ${failed} failed, ${skipped} skipped`)
   return `${lines.join('\n')}\n`
 }
 
 /** Says how to run a failed case again. */
-export function repeatCommand(suite: string, id: string): string {
-  return `npm run conformance -- --suite ${suite} --case ${id}`
+export function repeatCommand({ suite, corpus }: SuiteResult, id: string): string {
+  return `npm run conformance -- --suite ${suite}${corpus === undefined ? '' : ` --corpus ${corpus}`} --case ${id}`
 }
 
 function featureTable(result: SuiteResult): string[] {
@@ -87,7 +89,7 @@ function skipLines(result: SuiteResult): string[] {
   return counts.length === 0 ? [] : ['', 'skipped, by what is missing:', ...counts.map(([need, count]) => `  ${need}: ${count}`)]
 }
 
-function failureLines(suite: string, { id, reason }: CaseResult): string[] {
+function failureLines(result: SuiteResult, { id, reason }: CaseResult): string[] {
   const [first = '', ...more] = (reason ?? 'no reason given').split('\n')
-  return [`  ${id}: ${first}`, ...more.map((line) => `    ${line}`), `    repeat: ${repeatCommand(suite, id)}`]
+  return [`  ${id}: ${first}`, ...more.map((line) => `    ${line}`), `    repeat: ${repeatCommand(result, id)}`]
 }

@@ -35,9 +35,15 @@ const PROFILES = [
   ['scalar into empty data', 'under the key `response`', 'replaces the data', 'A01'],
 ] as const
 
+/** Results that the page is made from: of the corpus, and of the project's own cases. */
+export interface ParityResults {
+  readonly corpus: SuiteResult
+  readonly own: SuiteResult
+}
+
 /** Writes docs/parity.md: every rule and every SonataFlow feature with its cases and status. */
-export async function renderParity(result: SuiteResult, corpus: string): Promise<string> {
-  const outcomes = new Map(result.cases.map((item) => [item.id, item]))
+export async function renderParity({ corpus: result, own }: ParityResults, corpus: string): Promise<string> {
+  const outcomes = new Map([...result.cases.map((item): [string, CaseResult] => [item.id, item]), ...own.cases.map((item): [string, CaseResult] => [`own/${item.id}`, item])])
   const rules = JSON.parse(await readFile(new URL('rules.json', import.meta.url), 'utf8')) as readonly Rule[]
   const index = JSON.parse(await readFile(join(corpus, 'index.json'), 'utf8')) as { readonly cases: readonly IndexedCase[] }
   const rows = await Promise.all(rules.map((rule) => ruleRow(rule, outcomes)))
@@ -49,7 +55,8 @@ export async function renderParity(result: SuiteResult, corpus: string): Promise
     '`test/conformance/workflows/rules.json`, which says in our words what each asks for; A-numbers are the readings of passages that can be',
     'read in more than one way. A case is shown by its id in the corpus.',
     '',
-    `Of ${result.cases.length} workflow cases ${passed} pass, ${failed} fail and ${skipped} are skipped or contested.`,
+    `Of ${result.cases.length} workflow cases of the corpus ${passed} pass, ${failed} fail and ${skipped} are skipped or contested; ${own.cases.length} cases of our own`,
+    'show rules that it does not (`own/…`).',
     '',
     ...summary(rows),
     '',
@@ -125,7 +132,7 @@ function featureRows(cases: readonly IndexedCase[], outcomes: ReadonlyMap<string
 }
 
 function shortId(id: string): string {
-  return `\`${id.replace(/^spec-0\.8\//, '')}\``
+  return `\`${id.replace(/^(own\/)?spec-0\.8\//, '$1')}\``
 }
 
 function classOf(need: string): string {

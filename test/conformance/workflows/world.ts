@@ -20,6 +20,9 @@ import { originPlaceholders, profileOf, readChannels, restClientSettings, spread
 import { declaredFunctions } from './simulate/documents.ts'
 import { Variables } from './variables.ts'
 
+/** Longest real time, milliseconds, that something sent needs to arrive. */
+const SOCKET_PATIENCE = 300
+
 /** Everything that the steps of one case share: the product, the servers around it, time, log, variables. */
 export class World {
   readonly file: CaseFile
@@ -135,16 +138,20 @@ export class World {
   /** Tries until something is given: first now, then every second of virtual time up to a limit. */
   async poll<T>(probe: () => Promise<T | undefined> | T | undefined, atMost: number): Promise<T | undefined> {
     await this.settle()
-    // What the product sends may still be on its way through a socket.
-    for (let turns = 0; turns < 50; turns++) {
+    // What the product sends may still be on its way through a socket: time must not run away under it.
+    const limit = performance.now() + SOCKET_PATIENCE
+    do {
       const found = await probe()
       if (found !== undefined) return found
       await turn()
-    }
+    } while (performance.now() < limit)
     for (let elapsed = 0; elapsed < atMost; elapsed += 1000) {
       await this.advance(1000)
-      const found = await probe()
-      if (found !== undefined) return found
+      for (let turns = 0; turns < 20; turns++) {
+        const found = await probe()
+        if (found !== undefined) return found
+        await turn()
+      }
     }
     return undefined
   }

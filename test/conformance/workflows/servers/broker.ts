@@ -60,8 +60,10 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
 
 function fits({ event, channel }: Published, pattern: EventPattern, { outgoing }: BrokerOptions): boolean {
   if (pattern.type !== undefined && event['type'] !== pattern.type) return false
-  // One sink stands for all channels: an event is on the channel that its path or its type names, else on the default one.
-  return pattern.channel === undefined || pattern.channel === channel || pattern.channel === event['type'] || outgoing.has(pattern.channel)
+  const { channel: wanted } = pattern
+  if (wanted === undefined || wanted === channel || wanted === event['type'] || outgoing.has(wanted)) return true
+  // One sink stands for all channels: an event that came to it is on any channel, so that its type has to tell it.
+  return channel === '' && pattern.type !== undefined
 }
 
 /** Reads the pattern of an `awaitEvent` step or an `onEvent` mock. */
