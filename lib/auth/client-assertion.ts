@@ -40,7 +40,7 @@ function hmacKey(client: OAuthClient, secret: Secret | undefined): Uint8Array {
 }
 
 /** Reads a private key from PEM, from the base64 of PKCS8, or from a JWK. @throws {@link ConfigurationError} */
-export function readPrivateKey(client: { readonly name: string }, key: Secret, password: Secret | undefined): KeyObject {
+function readPrivateKey(client: { readonly name: string }, key: Secret, password: Secret | undefined): KeyObject {
   const text = key.reveal().trim()
   try {
     if (text.startsWith('{')) return createPrivateKey({ key: JSON.parse(text) as JsonWebKey, format: 'jwk' })

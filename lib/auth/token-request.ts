@@ -110,7 +110,7 @@ function suppressBasic(parts: RequestParts): void {
 }
 
 /** Encodes a text as a form does: RFC 6749 §2.3.1 asks for it before Basic. */
-export function formEncode(text: string): string {
+function formEncode(text: string): string {
   return new URLSearchParams([['', text]]).toString().slice(1)
 }
 

@@ -24,7 +24,7 @@ export function checkClients(settings: ResolvedSettings): Finding[] {
 }
 
 /** Checks the client of one scheme; gives what is wrong, in words. */
-export function checkOidcClient(settings: ResolvedSettings, scheme: string): string[] {
+function checkOidcClient(settings: ResolvedSettings, scheme: string): string[] {
   const key = settingKey('sonatina.oidc-client', scheme)
   const errors: string[] = checkStores(settings, `${key}.tls`)
   const grant = text(settings, `${key}.grant.type`)

@@ -3,4 +3,5 @@ export type { Origin, SettingReport, Settings, SettingsWarning } from './setting
 export { Secret } from './secret.ts'
 export { canonicalName, environmentName, fileKey, settingKey } from './key.ts'
 export { CATALOGUE, type SettingDefinition, type SettingSection } from './catalogue/index.ts'
+export { findUnusedNames, type UsedNames } from './usage.ts'
 export type { ReadFile } from './sources.ts'

@@ -16,7 +16,7 @@ export function nearest(key: string, candidates: Iterable<string>): string | und
 }
 
 /** Counts single-letter edits and swaps of neighbours between two texts; stops at `limit`. */
-export function editDistance(left: string, right: string, limit: number): number {
+function editDistance(left: string, right: string, limit: number): number {
   if (Math.abs(left.length - right.length) >= limit) return limit
   let beforeLast: number[] = []
   let last = Array.from({ length: right.length + 1 }, (_, index) => index)

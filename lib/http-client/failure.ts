@@ -67,7 +67,7 @@ function describeCode(code: string): Reason | undefined {
 }
 
 /** Words who calls what, for messages. */
-export function subject(client: string, purpose: string | undefined): string {
+function subject(client: string, purpose: string | undefined): string {
   return purpose === undefined ? `The call to "${client}" failed` : `The call to "${client}" (${purpose}) failed`
 }
 

@@ -6,7 +6,7 @@ import { Pool } from 'undici'
 import { createHttpClient } from '../../lib/http-client/index.ts'
 
 // CPU of one call through our client against one by hand through undici.Pool, on loopback, interleaved so that both see the
-// same machine. The stub runs in a process of its own: only the caller's CPU counts. `npx tsx test/bench/http-client.bench.ts`
+// same machine. The stub runs in a process of its own: only the caller's CPU counts. `node --expose-gc --import tsx test/bench/http-client.bench.ts`
 
 const ROUNDS = 12
 const CALLS = 3000
@@ -50,8 +50,21 @@ async function measure(): Promise<void> {
   const mine = median(results.map((result) => result.ours))
   const ratio = median(results.map((result) => result.ours / result.hand))
   process.stdout.write(`undici.Pool ${hand.toFixed(1)} µs, http-client ${mine.toFixed(1)} µs CPU a call, ratio ${ratio.toFixed(2)} (goal 1.3)\n`)
+  const heap = await growth(ours)
+  process.stdout.write(`heap after 10,000 calls ${(heap / 1024).toFixed(0)} KiB more than after 1,000\n`)
   await Promise.all([pool.close(), client.close()])
   stub.kill()
+}
+
+async function growth(call: () => Promise<unknown>): Promise<number> {
+  const heapAfter = async (calls: number): Promise<number> => {
+    for (let index = 0; index < calls; index++) await call()
+    // `--expose-gc` makes the figure exact; without it the garbage of the last moments counts too.
+    globalThis.gc?.()
+    return process.memoryUsage().heapUsed
+  }
+  const before = await heapAfter(1000)
+  return (await heapAfter(10_000)) - before
 }
 
 async function cpu(call: () => Promise<unknown>): Promise<number> {

@@ -4,7 +4,7 @@ import { createSettings, inspectSettings, type InspectedSettings, type Settings,
 export type Files = Readonly<Record<string, string>>
 
 /** Makes options whose files are in memory and whose environment is empty unless given. */
-export function inMemory(files: Files, options: SettingsOptions = {}): SettingsOptions {
+function inMemory(files: Files, options: SettingsOptions = {}): SettingsOptions {
   return {
     environment: {},
     root: '/project',
