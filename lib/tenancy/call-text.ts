@@ -27,7 +27,7 @@ export interface CallTextOptions {
  *
  * @example
  * const call = parseCall({ from: 'shop/default', to: 'shop|app=web|8080', http: 'GET web.shop /' })
- * call.peer // 'spiffe://cluster.local/ns/shop/sa/default'
+ * call.peer // => 'spiffe://cluster.local/ns/shop/sa/default'
  */
 export function parseCall(text: CallText, options: CallTextOptions = {}): Call {
   const peer = parsePeer(text.from, options.trustDomain ?? 'cluster.local')

@@ -8,7 +8,7 @@ import { isWorkloadIdentity, parseIdentity } from './identity.ts'
  * @param subjectAltName as Node writes it: `URI:spiffe://…, DNS:…`
  * @returns the identity, or `undefined` for several URIs, none, another form or another trust domain
  */
-export function identityOfNames(subjectAltName: string | undefined, trustDomains: readonly string[]): string | undefined {
+function identityOfNames(subjectAltName: string | undefined, trustDomains: readonly string[]): string | undefined {
   // Node quotes names that hold separators; no identity does.
   const uris = (subjectAltName ?? '').split(', ').filter((name) => name.startsWith('URI:')).map((name) => name.slice(4))
   return acceptIdentity(uris, trustDomains)

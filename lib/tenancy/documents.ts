@@ -16,7 +16,7 @@ export interface LoadedDocument {
   /** `namespace/name`, or `#3` for the third object of a file when it has no name. */
   readonly name: string
   /** Line of a JSON pointer in the file, from 1. */
-  line(pointer: string): number | undefined
+  readonly line: (pointer: string) => number | undefined
 }
 
 /** What a text holds. */

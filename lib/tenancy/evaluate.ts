@@ -76,7 +76,7 @@ export interface Evaluator {
  *
  * @example
  * const decision = evaluate([], { destination: { namespace: 'shop', labels: {}, port: 8080 }, protocol: 'tcp' })
- * decision.decision // 'allow': no policy selects the workload
+ * decision.decision // => 'allow'
  */
 export function evaluate(documents: readonly unknown[], call: Call, options: EvaluatorOptions = {}): Decision {
   return createEvaluator(documents, options).evaluate(call)

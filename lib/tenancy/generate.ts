@@ -32,7 +32,7 @@ const COMPONENT_LABEL = 'app.kubernetes.io/component'
  *
  * @example
  * const { tenants, values } = resolveInputs({ name: 'team-a', namespaces: ['team-a-1'] }, 'options')
- * generateTenant(tenants[0], values).length // 11
+ * generateTenant(tenants[0], values).length // => 11
  */
 export function generateTenant(tenant: Tenant, values: ResolvedValues, options: GenerateOptions = {}): AuthorizationPolicy[] {
   const parts = toParts(tenant, values, options.strict ?? false)

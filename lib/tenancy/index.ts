@@ -3,9 +3,9 @@ export type { Call, Destination } from './call.ts'
 export { parseCall, type CallText, type CallTextOptions } from './call-text.ts'
 export { chartFiles } from './chart.ts'
 export type { Connection, HttpContext, HttpMiddleware, HttpRequest } from './connection.ts'
-export { diffDocuments, identityOf, type DocumentDifference } from './diff.ts'
-export { parseDocuments, parseValue, type DocumentViolation, type LoadedDocument, type ParsedDocuments } from './documents.ts'
-export { createEnforcer, DENIED_BODY, enforce, type EnforceOptions, type Enforcer, type EnforcerStatus } from './enforce.ts'
+export { diffDocuments, type DocumentDifference } from './diff.ts'
+export { parseValue, type DocumentViolation, type LoadedDocument, type ParsedDocuments } from './documents.ts'
+export { createEnforcer, enforce, type EnforceOptions, type Enforcer, type EnforcerStatus } from './enforce.ts'
 export {
   createEvaluator,
   evaluate,
@@ -43,4 +43,4 @@ export type {
   Source,
   TargetRef,
 } from './types.ts'
-export { describeViolation, invalidDocuments, isKnownKind, validateDocument, validateLoaded } from './validate.ts'
+export { describeViolation, invalidDocuments, isKnownKind, validateLoaded } from './validate.ts'

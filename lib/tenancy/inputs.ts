@@ -108,7 +108,7 @@ const validateShared = compileSchema(SHARED_SCHEMA)
  *
  * @example
  * const { values } = resolveInputs({ name: 'team-a', namespaces: ['team-a-1'] }, 'options')
- * values.istioNamespace // 'istio-system'
+ * values.istioNamespace // => 'istio-system'
  */
 export function resolveInputs(value: unknown, place: string, options: InputOptions = {}): ResolvedInputs {
   const chartVersion = parseChartVersion(options.chartVersion ?? 'main')

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { readdir } from 'node:fs/promises'
 import { parse } from 'yaml'
 import type { Call } from '../../../lib/tenancy/call.ts'
 import { createEvaluator, type Decision, type Evaluator, type Outcome } from '../../../lib/tenancy/evaluate.ts'
@@ -8,8 +7,10 @@ import { documentName, type AuthorizationPolicy } from '../../../lib/tenancy/typ
 import { evaluatePolicy, type Node, type PolicyVerdict } from './envoy.ts'
 import { failed, listFiles, PASSED, readObjects, type Check, type Verdict } from './files.ts'
 import { aimedCall, createRandom } from './random-calls.ts'
+import { longestList, slicePolicy, slicePolicyNode } from './slices.ts'
 
-const CALLS = 1500
+const CALLS = 1000
+const CALLS_A_SLICE = 250
 
 interface Filter {
   readonly file: string
@@ -108,7 +109,30 @@ function judge(pair: Pair, filter: Filter): Verdict {
     const fault = compareDecisions(pair, evaluator, call, seen) ?? compareRules(filter, armed.evaluate(call), call)
     if (fault !== undefined) return failed(`${fault} on ${JSON.stringify(call)}`)
   }
+  const fault = compareSlices(pair, filter, protocol)
+  if (fault !== undefined) return failed(fault)
   return { outcome: 'passed', reason: `${String(CALLS)} calls: ${String(seen.allow)} allowed, ${String(seen.deny)} denied, ${String(seen.undecided)} undecided` }
+}
+
+/** Compares value by value; not where trust domains have turned one value into several. */
+function compareSlices(pair: Pair, filter: Filter, protocol: Call['protocol']): string | undefined {
+  const slices = trustDomainsOf(pair).length > 0 ? 0 : longestList(pair.policies)
+  for (let at = 0; at < slices; at += 1) {
+    const policies = pair.policies.map((policy) => slicePolicy(withoutAnnotations(policy), at))
+    const evaluator = createEvaluator(policies, { rootNamespace: 'istio-config' })
+    const sliced = { ...filter, rules: sliceRules(filter.rules, at), shadow: sliceRules(filter.shadow, at) }
+    const random = createRandom(at)
+    for (let count = 0; count < CALLS_A_SLICE; count += 1) {
+      const call = aimedCall(policies, protocol, random)
+      const fault = compareRules(sliced, evaluator.evaluate(call), call)
+      if (fault !== undefined) return `value ${String(at)} of each list: ${fault} on ${JSON.stringify(call)}`
+    }
+  }
+  return undefined
+}
+
+function sliceRules(rules: Rules | undefined, at: number): Rules | undefined {
+  return rules === undefined ? undefined : { ...rules, policies: rules.policies.map(([key, policy]) => [key, slicePolicyNode(policy, at)]) }
 }
 
 function judgeAuthorizer(pair: Pair, filter: Filter): Verdict {

@@ -63,7 +63,7 @@ function choose(values: readonly string[] | undefined, not: readonly string[] | 
 
 function realise(pattern: string, random: Random): string {
   const filling = pick(random, ['x', 'a-b', 'Q'])
-  const near = random() < 0.1 ? pick(random, ['y', '-', '.']) : ''
+  const near = random() < 0.1 ? pick(random, ['y', '-']) : ''
   return pattern.replaceAll('{**}', pick(random, ['', 'a', 'a/b'])).replaceAll('{*}', pick(random, ['a', 'b.c', ''])).replaceAll('*', filling) + near
 }
 

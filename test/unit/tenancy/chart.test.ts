@@ -131,7 +131,7 @@ describe('tenancy/chart', () => {
   })
 
   describe('rendered by Go', function () {
-    let folder: string
+    let folder: string | undefined
     let results: { text: string; fault: string }[]
     const all = [...FIXTURES.map(([, values]) => values), ...REFUSED.map(([, values]) => values)]
 
@@ -141,12 +141,13 @@ describe('tenancy/chart', () => {
         this.skip()
       }
       this.timeout(120_000)
-      folder = mkdtempSync(join(tmpdir(), 'chart-'))
-      writeFileSync(join(folder, 'render.go'), RENDERER)
+      const sandbox = mkdtempSync(join(tmpdir(), 'chart-'))
+      folder = sandbox
+      writeFileSync(join(sandbox, 'render.go'), RENDERER)
       const templates = files.filter(({ path }) => path.startsWith('templates/')).map(({ path, text }) => ({ Name: path, Text: text }))
       const input = JSON.stringify({ Templates: templates, Values: all.map((values) => merge(defaults, values)) })
-      const environment = { PATH: process.env['PATH'], HOME: folder, GOCACHE: join(folder, 'cache'), GOFLAGS: '-mod=mod', GO111MODULE: 'off' }
-      results = JSON.parse(execFileSync('go', ['run', 'render.go'], { cwd: folder, input, env: environment, maxBuffer: 64 * 1024 * 1024 }).toString()) as typeof results
+      const environment = { PATH: process.env['PATH'], HOME: sandbox, GOCACHE: join(sandbox, 'cache'), GOFLAGS: '-mod=mod', GO111MODULE: 'off' }
+      results = JSON.parse(execFileSync('go', ['run', 'render.go'], { cwd: sandbox, input, env: environment, maxBuffer: 64 * 1024 * 1024 }).toString()) as typeof results
     })
     after(() => { if (folder !== undefined) rmSync(folder, { recursive: true, force: true }) })
 
@@ -170,8 +171,8 @@ describe('tenancy/chart', () => {
     it('is rendered by Helm to the same documents, where Helm is on the path', function () {
       if (spawnSync('helm', ['version']).status !== 0) this.skip()
       const chart = join(process.cwd(), 'policies/chart')
-      writeFileSync(join(folder, 'values.json'), JSON.stringify(ALPHA))
-      const text = execFileSync('helm', ['template', 'x', chart, '-f', 'values.json'], { cwd: folder }).toString()
+      writeFileSync(join(folder!, 'values.json'), JSON.stringify(ALPHA))
+      const text = execFileSync('helm', ['template', 'x', chart, '-f', 'values.json'], { cwd: folder! }).toString()
       const rendered = parseAllDocuments(text).map((document) => document.toJS() as unknown).filter((value) => value !== null)
       const { tenants, values } = resolveInputs(ALPHA, 'helm')
       expect(rendered).to.have.deep.members(tenants.flatMap((tenant) => generateTenant(tenant, values)))

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server as HttpServer } from 'node:http'
+import { createServer, type RequestListener, type Server as HttpServer } from 'node:http'
 import { createServer as createHttpsServer, type Server } from 'node:https'
 import { connect as connectPlain, type AddressInfo, type Socket } from 'node:net'
 import { connect, type TLSSocket } from 'node:tls'
@@ -44,6 +44,12 @@ async function exchange(socket: Socket | TLSSocket, text: string): Promise<Answe
 
 function request(target: string, headers: readonly string[] = ['Host: test-webapp.team-alpha-1'], method = 'GET'): string {
   return [`${method} ${target} HTTP/1.1`, ...headers, 'Connection: close', '', ''].join('\r\n')
+}
+
+/** Koa's own type says that its listener gives a promise; servers want none. */
+function listener(app: Koa): RequestListener {
+  const handle = app.callback()
+  return (request, response) => { void handle(request, response) }
 }
 
 interface LogLine {
@@ -108,7 +114,7 @@ describe('enforce', function () {
 
   async function serve(options: Partial<EnforceOptions> = {}, enforcer = createEnforcer({ documents, workload: WEBAPP, ...options })): Promise<number> {
     const tls = toServerOptions({ certificate: server.certificate, key: server.key, authorities: authority.certificate }, options.mode)
-    const each = createHttpsServer({ ...tls }, application(enforcer).callback())
+    const each = createHttpsServer({ ...tls }, listener(application(enforcer)))
     each.on('upgrade', (upgrade, socket) => { if (enforcer.guardUpgrade(upgrade, socket)) socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\n') })
     return listen(each)
   }
@@ -256,7 +262,7 @@ describe('enforce', function () {
         seen.push(context.get('x-forwarded-client-cert'))
         context.body = 'served'
       })
-      const port = await listen(createServer(app.callback()))
+      const port = await listen(createServer(listener(app)))
       const socket = connectPlain(port, '127.0.0.1')
       return String((await exchange(socket, request('/', forwarded))).status)
     }
@@ -270,7 +276,7 @@ describe('enforce', function () {
   it('denies every request of a plain connection in strict mode, whatever the documents say', async () => {
     const open = [{ apiVersion: 'security.istio.io/v1', kind: 'AuthorizationPolicy', metadata: { name: 'all', namespace: 'team-alpha-1' }, spec: { rules: [{}] } }]
     for (const [mode, status] of [['strict', 403], ['permissive', 200]] as const) {
-      const port = await listen(createServer(application(createEnforcer({ documents: open, workload: WEBAPP, mode })).callback()))
+      const port = await listen(createServer(listener(application(createEnforcer({ documents: open, workload: WEBAPP, mode })))))
       expect((await exchange(connectPlain(port, '127.0.0.1'), request('/'))).status).to.equal(status)
     }
   })

@@ -26,7 +26,7 @@ function some<Value>(values: fc.Arbitrary<Value>): fc.Arbitrary<Value[]> {
 
 /** Objects with at least one field. */
 function withFields<Fields extends object>(fields: { [Key in keyof Fields]-?: fc.Arbitrary<NonNullable<Fields[Key]>> }): fc.Arbitrary<Fields> {
-  return fc.record(fields, { requiredKeys: [] }).filter((value) => Object.keys(value).length > 0) as unknown as fc.Arbitrary<Fields>
+  return fc.record(fields, { requiredKeys: [] }).filter((value) => Object.keys(value).length > 0) as fc.Arbitrary<Fields>
 }
 
 const source = fc.oneof(
@@ -58,7 +58,7 @@ const rule: fc.Arbitrary<Rule> = fc.record({
   from: fc.array(source, { minLength: 1, maxLength: 2 }).map((all) => all.map((each) => ({ source: each }))),
   to: fc.array(operation, { minLength: 1, maxLength: 2 }).map((all) => all.map((each) => ({ operation: each }))),
   when: fc.array(when, { minLength: 1, maxLength: 2 }),
-}, { requiredKeys: [] }) as fc.Arbitrary<Rule>
+}, { requiredKeys: [] })
 const policy: fc.Arbitrary<AuthorizationPolicy> = fc.record({
   namespace,
   action: fc.constantFrom('ALLOW', 'ALLOW', 'DENY', 'AUDIT', undefined),
@@ -66,7 +66,7 @@ const policy: fc.Arbitrary<AuthorizationPolicy> = fc.record({
   rules: fc.array(rule, { minLength: 1, maxLength: 3 }),
 }).map(({ namespace: home, action, labels, rules }): AuthorizationPolicy => ({
   apiVersion: 'security.istio.io/v1', kind: 'AuthorizationPolicy', metadata: { name: 'p', namespace: home },
-  spec: { ...(action === undefined ? {} : { action: action as 'ALLOW' }), ...(labels === undefined ? {} : { selector: { matchLabels: labels as Record<string, string> } }), rules },
+  spec: { ...(action === undefined ? {} : { action }), ...(labels === undefined ? {} : { selector: { matchLabels: labels } }), rules },
 }))
 const call: fc.Arbitrary<Call> = fc.record({
   peer: fc.option(fc.tuple(fc.constantFrom('cluster.local', 'td'), namespace, fc.constantFrom('s', 't')).map(([domain, home, account]) => `spiffe://${domain}/ns/${home}/sa/${account}`), { nil: undefined }),

@@ -13,8 +13,7 @@ export const TWO_TENANTS = {
   ],
 }
 
-/** Labels of workloads by short name. */
-export const WORKLOADS = {
+const WORKLOADS = {
   webapp: 'serving.knative.dev/service=test-webapp',
   activator: 'app=activator,app.kubernetes.io/component=activator',
   imc: 'app.kubernetes.io/component=imc-dispatcher',
