@@ -17,7 +17,7 @@ export function createCertificate(name: string, options: { readonly issuer?: Cer
   const key = forge.pki.privateKeyFromPem(pair.privateKey)
   const certificate = forge.pki.createCertificate()
   certificate.publicKey = forge.pki.publicKeyFromPem(pair.publicKey)
-  certificate.serialNumber = `0${forge.util.bytesToHex(forge.random.getBytesSync(8))}`
+  certificate.serialNumber = `01${forge.util.bytesToHex(forge.random.getBytesSync(8))}`
   certificate.validity.notBefore = new Date(Date.now() - 86_400_000)
   certificate.validity.notAfter = new Date(Date.now() + 86_400_000)
   certificate.setSubject([{ name: 'commonName', value: name }])
