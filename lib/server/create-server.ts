@@ -42,8 +42,10 @@ export function createServer(options: ServerOptions): Server {
   const stop = async (grace: number): Promise<void> => {
     lifecycle.stopping = true
     if (settings.shutdownDelay > 0 && grace > 0 && listeners.length > 0) await pause(Math.min(settings.shutdownDelay, grace))
+    // Whoever is told to close its connection comes back on a new one: that must be refused by then, and not accepted and cut.
+    await Promise.all(listeners.map((listener) => listener.refuse()))
     lifecycle.draining = true
-    await Promise.all(listeners.map((listener) => listener.close(grace)))
+    await Promise.all(listeners.map((listener) => listener.drain(grace)))
     context.workflows.close()
   }
   return {

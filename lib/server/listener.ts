@@ -14,8 +14,10 @@ import { toProblem } from './problem.ts'
 export interface Listener {
   /** `http://host:port`, without root path. */
   readonly origin: string
-  /** Takes no new connections, lets requests under way finish within so many milliseconds, then cuts the rest. */
-  close(graceMilliseconds: number): Promise<void>
+  /** Takes no new connections; those that are open go on. */
+  refuse(): Promise<void>
+  /** Waits until the open connections have ended, within so many milliseconds, then cuts the rest. Call `refuse` before. */
+  drain(graceMilliseconds: number): Promise<void>
 }
 
 /** What a port is opened with. */
@@ -27,7 +29,7 @@ export interface ListenerOptions {
 }
 
 /** How long connections that were idle when the stop began may still bring a request, in milliseconds. */
-const LAME_DUCK = 250
+const LAME_DUCK = 1000
 
 /**
  * Opens a port with the limits of the settings (http-contract.md §8).
@@ -49,7 +51,7 @@ export async function openListener(server: ServerContext, options: ListenerOptio
   const host = address.host.includes(':') ? `[${address.host}]` : address.host
   return {
     origin: `${server.settings.tls === undefined ? 'http' : 'https'}://${host}:${String(port)}`,
-    close: (grace) => closeServer(http, sockets, grace),
+    ...closing(http, sockets),
   }
 }
 
@@ -179,32 +181,43 @@ function handOverUpgrades(http: HttpServer, { settings }: ServerContext, mounts:
   })
 }
 
-function closeServer(http: HttpServer, sockets: ReadonlySet<Socket>, grace: number): Promise<void> {
+function closing(http: HttpServer, sockets: ReadonlySet<Socket>): Pick<Listener, 'refuse' | 'drain'> {
   const clock = createSystemClock()
-  return new Promise((resolve) => {
-    const cancels: (() => void)[] = []
-    const cutAll = (): void => { for (const socket of sockets) socket.destroy() }
-    // The close of http.Server drops idle connections at once, and with them requests that are on their way; that of net.Server only
-    // stops listening. Whoever still sends one on an open connection is answered and told to close it.
-    const stopListening = (): void => {
-      NetServer.prototype.close.call(http, () => {
-        for (const cancel of cancels) cancel()
-        // Ends Node's own watch over connections, which belongs to the close that was passed over.
-        http.close()
+  let ended: Promise<void> | undefined
+  // The close of http.Server drops idle connections at once, and with them requests that are on their way; that of net.Server only
+  // stops listening. Whoever still sends one on an open connection is answered and told to close it.
+  const stopListening = (): Promise<void> => new Promise((resolve) => {
+    NetServer.prototype.close.call(http, () => {
+      // Ends Node's own watch over connections, which belongs to the close that was passed over.
+      http.close()
+      resolve()
+    })
+  })
+  return {
+    // Connections that wait to be accepted would be reset: the turn of the event loop that accepts them comes first.
+    refuse: () => new Promise((resolve) => {
+      setImmediate(() => {
+        ended = stopListening()
         resolve()
       })
-    }
-    // Connections that wait to be accepted would be reset: the turn of the event loop that accepts them comes first.
-    setImmediate(() => {
-      stopListening()
-      if (grace <= 0) cutAll()
-    })
-    if (grace <= 0) return
-    const dropIdle = (): void => {
-      http.closeIdleConnections()
-      if (sockets.size > 0) cancels.push(clock.at(clock.now() + 50, dropIdle))
-    }
-    cancels.push(clock.at(clock.now() + Math.min(LAME_DUCK, grace), dropIdle))
-    cancels.push(clock.at(clock.now() + grace, cutAll))
-  })
+    }),
+    async drain(grace) {
+      const cancels: (() => void)[] = []
+      const cutAll = (): void => { for (const socket of sockets) socket.destroy() }
+      const dropIdle = (): void => {
+        http.closeIdleConnections()
+        if (sockets.size > 0) cancels.push(clock.at(clock.now() + 50, dropIdleSoon))
+      }
+      // What has arrived is read first: a connection with a request in it is not idle.
+      const dropIdleSoon = (): void => { setImmediate(dropIdle) }
+      if (grace > 0) {
+        cancels.push(clock.at(clock.now() + Math.min(LAME_DUCK, grace), dropIdleSoon))
+        cancels.push(clock.at(clock.now() + grace, cutAll))
+      } else {
+        cutAll()
+      }
+      await ended
+      for (const cancel of cancels) cancel()
+    },
+  }
 }
