@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { defaultCorpus, isFolder, missingCorpusLine, OWN_CASES } from './corpus.ts'
-import { countCases, renderSuite, type SuiteOptions, type SuiteResult } from './suite-result.ts'
+import { countCases, renderSuite, UsageError, type SuiteOptions, type SuiteResult } from './suite-result.ts'
 
 type RunSuite = (options: SuiteOptions) => Promise<SuiteResult>
 
@@ -79,7 +79,8 @@ async function skipDeviations(result: SuiteResult, values: Arguments): Promise<r
 }
 
 const code = await main(process.argv.slice(2)).catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.stack ?? error.message : String(error)}\n`)
+  const text = error instanceof Error && !(error instanceof UsageError) ? error.stack : undefined
+  process.stderr.write(`${text ?? (error instanceof Error ? error.message : String(error))}\n`)
   return 2
 })
 // A case that hung still holds its servers: the report is out, nothing is worth waiting for.

@@ -6,6 +6,9 @@ export interface SuiteOptions {
   readonly caseId?: string
 }
 
+/** Ends the command with a message and no report: it was asked for something that is not there. */
+export class UsageError extends Error {}
+
 /** What became of one case. */
 export interface CaseResult {
   /** Identity that `--case` takes; unique in its suite. */

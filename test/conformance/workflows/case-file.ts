@@ -64,6 +64,14 @@ export interface LoadedCase {
   readonly fault?: string
 }
 
+const REQUIRED_KEYS = ['id', 'group', 'kind', 'feature', 'oracle', 'source', 'definitions', 'needs', 'steps']
+
+// The schema beside a corpus says the same; a corpus may come without it.
+const CASE_KEYS = [
+  ...REQUIRED_KEYS, 'workflow', 'twin', 'properties', 'patch', 'resources', 'config', 'secrets', 'clock', 'loopback', 'mocks', 'customFunctions',
+  'stubs', 'subflows', 'expected', 'runUntested', 'exercisedBy', 'notes', 'readings', 'crossChecked',
+]
+
 /** Reads all cases of a corpus, in the order of their keys; a broken file is a case with a fault. */
 export async function loadCases(corpus: string): Promise<LoadedCase[]> {
   const validate = await caseSchema(corpus)
@@ -73,13 +81,19 @@ export async function loadCases(corpus: string): Promise<LoadedCase[]> {
     const folder = join(workflows, group)
     if (!await isFolder(join(folder, 'cases'))) continue
     for (const name of (await readdir(join(folder, 'cases'))).sort()) {
-      if (name.endsWith('.yaml')) cases.push(await loadCase(folder, group, name, validate))
+      if (name.endsWith('.yaml')) cases.push(await loadCase({ folder, group, name }, validate))
     }
   }
   return cases
 }
 
-async function loadCase(folder: string, group: string, name: string, validate: ValidateFunction | undefined): Promise<LoadedCase> {
+interface CasePlace {
+  readonly folder: string
+  readonly group: string
+  readonly name: string
+}
+
+async function loadCase({ folder, group, name }: CasePlace, validate: ValidateFunction | undefined): Promise<LoadedCase> {
   const id = name.replace(/\.yaml$/, '')
   const key = `${group}/${id}`
   const broken = (fault: string): LoadedCase => ({ key, folder, file: emptyCase(id, group), fault })
@@ -91,6 +105,10 @@ async function loadCase(folder: string, group: string, name: string, validate: V
   }
   if (validate !== undefined && !validate(value)) return broken(`the case breaks format.schema.json: ${faultsOf(value, validate)}`)
   const file = value as CaseFile
+  const unknown = Object.keys(file).filter((name) => !CASE_KEYS.includes(name))
+  if (unknown.length > 0) return broken(`the case has properties that this runner does not know: ${unknown.join(', ')}`)
+  const missing = REQUIRED_KEYS.filter((name) => !(name in file))
+  if (missing.length > 0) return broken(`the case lacks ${missing.join(', ')}`)
   if (file.id !== id) return broken(`id is "${file.id}", the file is called "${name}"`)
   if (file.group !== group) return broken(`group is "${file.group}", the folder is "${group}"`)
   return { key, folder, file }

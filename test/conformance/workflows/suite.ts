@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import type { CaseResult, SuiteOptions, SuiteResult } from '../suite-result.ts'
+import { UsageError, type CaseResult, type SuiteOptions, type SuiteResult } from '../suite-result.ts'
 import { missingNeeds, MISSING } from './capabilities.ts'
 import { loadCases, type LoadedCase } from './case-file.ts'
 import { loadContested } from './contested.ts'
@@ -75,8 +75,18 @@ async function runAll(cases: readonly LoadedCase[], parallel: number): Promise<M
 function chooseCases(all: readonly LoadedCase[], id: string): readonly LoadedCase[] {
   const chosen = all.filter(({ key, file }) => key === id || file.id === id)
   if (chosen.length > 0) return chosen
-  const near = all.map(({ key }) => key).filter((key) => key.toLowerCase().includes(id.toLowerCase().split('/').at(-1) ?? id)).slice(0, 5)
-  throw new Error(`there is no case "${id}"${near.length === 0 ? '' : `; near are ${near.join(', ')}`}`)
+  throw new UsageError(`There is no case "${id}"; near are ${nearestKeys(id, all.map(({ key }) => key)).join(', ')}`)
+}
+
+/** The keys that share most pairs of letters with a name. */
+function nearestKeys(id: string, keys: readonly string[]): readonly string[] {
+  const pairs = (text: string): Set<string> => new Set([...text.toLowerCase()].map((letter, index, letters) => letter + (letters[index + 1] ?? '')))
+  const wanted = pairs(id.split('/').at(-1) ?? id)
+  const likeness = (key: string): number => {
+    const own = pairs(key.split('/').at(-1) ?? key)
+    return [...wanted].filter((pair) => own.has(pair)).length / (wanted.size + own.size)
+  }
+  return [...keys].sort((left, right) => likeness(right) - likeness(left)).slice(0, 5)
 }
 
 async function runCase(loaded: LoadedCase): Promise<CaseResult> {

@@ -23,9 +23,11 @@ describe('conformance: case files', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'corpus-'))
     await mkdir(join(folder, 'workflows/g/cases'), { recursive: true })
-    await writeFile(join(folder, 'workflows/g/cases/one.yaml'), 'id: one\ngroup: g\nkind: load\nsteps: []\nneeds: []\n')
-    await writeFile(join(folder, 'workflows/g/cases/two.yaml'), 'id: other\ngroup: g\n')
+    await writeFile(join(folder, 'workflows/g/cases/one.yaml'), 'id: one\ngroup: g\nkind: load\nfeature: f\noracle: none\nsource: [s]\ndefinitions: [d]\nsteps: []\nneeds: []\n')
+    await writeFile(join(folder, 'workflows/g/cases/two.yaml'), 'id: other\ngroup: g\nkind: load\nfeature: f\noracle: none\nsource: [s]\ndefinitions: [d]\nsteps: []\nneeds: []\n')
     await writeFile(join(folder, 'workflows/g/cases/three.yaml'), 'id: [\n')
+    await writeFile(join(folder, 'workflows/g/cases/four.yaml'), 'id: four\ngroup: g\nkind: load\nmagic: true\n')
+    await writeFile(join(folder, 'workflows/g/cases/five.yaml'), 'id: five\ngroup: g\nkind: load\n')
     await writeFile(join(folder, 'workflows/host-functions.mjs'), 'export default { "x:y": () => "own" }\n')
   })
   after(() => rm(folder, { recursive: true }))
@@ -33,6 +35,8 @@ describe('conformance: case files', () => {
   it('are read; a broken one has a fault and the others are read all the same', async () => {
     const cases = await loadCases(folder)
     expect(cases.map(({ key, fault }) => [key, fault?.split(/[;:"]/)[0]])).to.deep.equal([
+      ['g/five', 'the case lacks feature, oracle, source, definitions, needs, steps'],
+      ['g/four', 'the case has properties that this runner does not know'],
       ['g/one', undefined], ['g/three', 'the case is not YAML'], ['g/two', 'id is '],
     ])
   })
