@@ -13,6 +13,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'serve', summary: 'Serve the definitions of a directory over HTTP', load: async () => (await import('./commands/serve.ts')).serveCommand },
   { name: 'dev', summary: 'Serve in profile dev: dev services, inspector, Swagger UI, watched files', load: async () => (await import('./commands/serve.ts')).devCommand },
   { name: 'functions', summary: 'Serve functions of modules over HTTP and CloudEvents', load: async () => (await import('./commands/functions.ts')).functionsCommand },
+  { name: 'diagram', summary: 'Draw a definition as SVG, Mermaid, DOT or JSON', load: async () => (await import('./commands/diagram.ts')).diagramCommand },
   { name: 'validate', summary: 'Check definitions and list everything that is wrong with them', load: async () => (await import('./commands/validate.ts')).validateCommand },
   { name: 'functions', summary: 'Serve functions by HTTP and CloudEvents', load: async () => (await import('./commands/functions.ts')).functionsCommand },
 ]

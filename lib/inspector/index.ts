@@ -1,0 +1,1 @@
+export { drawOnce, type DrawOptions } from './diagram/draw.ts'
