@@ -1,3 +1,4 @@
+import type { policiesCommand } from './commands/policies.ts'
 import type { Command } from './io.ts'
 
 /** A command as `sonatina --help` lists it. */
@@ -12,8 +13,19 @@ export interface CommandEntry {
 export const COMMANDS: readonly CommandEntry[] = [
   { name: 'serve', summary: 'Serve the definitions of a directory over HTTP', load: async () => (await import('./commands/serve.ts')).serveCommand },
   { name: 'dev', summary: 'Serve in profile dev: dev services, inspector, Swagger UI, watched files', load: async () => (await import('./commands/serve.ts')).devCommand },
-  { name: 'functions', summary: 'Serve functions of modules over HTTP and CloudEvents', load: async () => (await import('./commands/functions.ts')).functionsCommand },
-  { name: 'diagram', summary: 'Draw a definition as SVG, Mermaid, DOT or JSON', load: async () => (await import('./commands/diagram.ts')).diagramCommand },
   { name: 'validate', summary: 'Check definitions and list everything that is wrong with them', load: async () => (await import('./commands/validate.ts')).validateCommand },
-  { name: 'functions', summary: 'Serve functions by HTTP and CloudEvents', load: async () => (await import('./commands/functions.ts')).functionsCommand },
+  { name: 'eval', summary: 'Evaluate a jq, JSONata or JSONPath expression', load: async () => (await import('./commands/eval.ts')).evalCommand },
+  { name: 'diagram', summary: 'Draw a definition as SVG, Mermaid, DOT or JSON', load: async () => (await import('./commands/diagram.ts')).diagramCommand },
+  { name: 'functions', summary: 'Serve functions of modules over HTTP and CloudEvents', load: async () => (await import('./commands/functions.ts')).functionsCommand },
+  { name: 'policies', summary: 'Generate, check and audit the Istio policies of tenants', load: async () => policies((await import('./commands/policies.ts')).policiesCommand) },
+  { name: 'config', summary: 'Print every effective setting, or explain one', load: async () => (await import('./commands/config.ts')).configCommand },
 ]
+
+/** Documents are written as they are, without a line end of the terminal's. */
+function policies(command: typeof policiesCommand): Command {
+  return (args, io) => command(args, {
+    stdout: (text) => { io.out(text.replace(/\n$/, '')) },
+    stderr: (text) => { io.err(text.replace(/\n$/, '')) },
+    readStdin: () => io.read(),
+  })
+}
