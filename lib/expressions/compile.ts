@@ -70,9 +70,14 @@ export function compile(language: ExpressionLanguageName, text: string, options:
       sync: implementation.sync,
       evaluate: (input, bindings) => guard(() => all(input, bindings), source),
       each: (input, bindings, emit) => guard(() => {
-        if (program.evaluateEach) return program.evaluateEach(input, bindings, emit)
+        if (program.evaluateEach) {
+          program.evaluateEach(input, bindings, emit)
+          return undefined
+        }
         const outputs = all(input, bindings)
-        return outputs instanceof Promise ? outputs.then((list) => { list.forEach(emit) }) : outputs.forEach(emit)
+        if (outputs instanceof Promise) return outputs.then((list) => { list.forEach(emit) })
+        outputs.forEach(emit)
+        return undefined
       }, source),
     }
   } catch (error) {

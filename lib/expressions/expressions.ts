@@ -116,7 +116,7 @@ class DefinitionExpressions implements Expressions {
   }
 
   compileTemplate(value: Json, site: Site): Compiled<Json> {
-    return compileTemplate(value, site, this.sync, (text, place) => this.#argument(text, place, JSON_OUTPUT) as TemplateText)
+    return compileTemplate(value, site, this.sync, (text, place): TemplateText => this.#argument(text, place, JSON_OUTPUT))
   }
 
   compileTarget(text: string, site: Site): Target {

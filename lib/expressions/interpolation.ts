@@ -13,7 +13,7 @@ export function interpolate(parts: readonly TextPart[], compile: (text: string, 
     ? (input, bindings) => join(programs.map((part) => run(part, input, bindings)))
     : async (input, bindings) => join(await Promise.all(programs.map((part) => run(part, input, bindings))))
   return {
-    evaluateOne: evaluateOne as NonNullable<Program['evaluateOne']>,
+    evaluateOne: evaluateOne,
     evaluateAll: (input, bindings) => {
       const output = (evaluateOne as (input: Json, bindings: Bindings) => string | Promise<string>)(input, bindings)
       return typeof output === 'string' ? [output] : output.then((text) => [text])

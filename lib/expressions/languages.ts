@@ -40,7 +40,7 @@ export function createLanguage(options: LanguageOptions): Language {
     case 'jsonpath': return createJsonpath(options)
     default: throw new DefinitionError({
       code: 'DEFINITION_INVALID',
-      message: `unknown expression language ${JSON.stringify(options.language as string)}; write "jq", "jsonata" or "jsonpath"`,
+      message: `unknown expression language ${JSON.stringify(options.language)}; write "jq", "jsonata" or "jsonpath"`,
     })
   }
 }

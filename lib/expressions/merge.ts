@@ -6,8 +6,8 @@ import type { Profile } from './evaluator.ts'
  *
  * Objects merge deeply and the result wins; an array over an array replaces it (`sonataflow`) or is appended without
  * duplicates (`spec`, S158); a scalar or array into object data becomes property `response`; anything else into array data
- * is appended when absent; a null result changes nothing; null data, and in `sonataflow` an empty object, is replaced; an object over scalar data
- * keeps the scalar under `_target`. Nothing is changed in place.
+ * is appended when absent; a null result changes nothing; null data, and in `sonataflow` an empty object, is replaced; an
+ * object over scalar data keeps the scalar under `_target`. Nothing is changed in place.
  */
 export function mergeResult(data: Json | undefined, result: Json | undefined, profile: Profile): Json {
   if (result === undefined || result === null) return data ?? null

@@ -44,7 +44,7 @@ function combine(parts: readonly Part[], sync: boolean, build: (values: readonly
   if (parts.every((part) => 'constant' in part)) return { constant: build(parts.map((part) => part.constant)) }
   const run = (part: Part, input: Json, bindings: Bindings): MaybePromise<Json> => 'constant' in part ? part.constant : part.evaluate(input, bindings)
   for (const part of parts) if ('constant' in part) deepFreeze(part.constant)
-  if (!sync) return { evaluate: async (input, bindings) => build(await Promise.all(parts.map((part) => run(part, input, bindings)))) }
+  if (!sync) return { evaluate: async (input, bindings) => build(await Promise.all(parts.map(async (part) => run(part, input, bindings)))) }
   return {
     evaluate: (input, bindings) => {
       const values = new Array<Json>(parts.length)

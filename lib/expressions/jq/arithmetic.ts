@@ -43,7 +43,7 @@ export function addOwned(left: Json, right: Json, run: Run, owned: Set<object>):
     const keys = Object.keys(right)
     run.charge(keys.length)
     const target = owned.has(left) ? left : own({ ...left }, owned)
-    for (const key of keys) setOwn(target as Record<string, Json>, key, right[key])
+    for (const key of keys) setOwn(target, key, right[key])
     return target
   }
   return add(left, right, run)

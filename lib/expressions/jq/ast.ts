@@ -1,10 +1,12 @@
 import type { Json } from '../../common/index.ts'
 
-/** Operators that take two values and give one. */
+/** Operators that compute one value from two. */
 export type ArithmeticOperator = '+' | '-' | '*' | '/' | '%'
+/** Operators that compare two values. */
 export type ComparisonOperator = '==' | '!=' | '<' | '<=' | '>' | '>='
 /** Operators that change what the left side points at. */
 export type UpdateOperator = '=' | '|=' | '+=' | '-=' | '*=' | '/=' | '%=' | '//='
+/** All operators between two filters, except `|` and `,`. */
 export type BinaryOperator = ArithmeticOperator | ComparisonOperator | UpdateOperator | 'and' | 'or' | '//'
 
 /** One entry of an object construction; without a value the key is a variable or a field of the input. */

@@ -163,13 +163,24 @@ class Compiler {
   #binary(ast: Ast & { kind: 'binary' }, scope: Scope): Filter {
     const { operator, at } = ast
     const left = this.compile(ast.left, scope)
-    const right = this.compile(ast.right, scope)
+    const right = this.#right(ast, scope)
     switch (operator) {
       case '+': case '-': case '*': case '/': case '%': return arithmetic(operator, left, right, at)
       case '==': case '!=': case '<': case '<=': case '>': case '>=': return comparison(operator, left, right)
       case 'and': case 'or': return logical(operator, left, right)
       case '//': return alternative(left, right)
       default: return update(operator, left, right, at)
+    }
+  }
+
+  /** Compiles the right operand; `.a-b`, where b is no function, was meant as the field "a-b". */
+  #right({ operator, left, right }: Ast & { kind: 'binary' }, scope: Scope): Filter {
+    try {
+      return this.compile(right, scope)
+    } catch (error) {
+      const isField = operator === '-' && left.kind === 'index' && left.key.kind === 'literal' && right.kind === 'call' && right.args.length === 0
+      if (!isField || !(error instanceof SyntaxFault)) throw error
+      throw new SyntaxFault(error.message, error.offset, `a field with a dash is written in quotes: ."${String(left.key.value)}-${right.name}"`)
     }
   }
 

@@ -1,10 +1,10 @@
 import type { Json } from '../../common/index.ts'
-import { describe, shorten } from './dump.ts'
+import { describe, shorten, toText } from './dump.ts'
 
 /**
  * The failure of a jq program: carries a jq value that `try … catch` can read.
  *
- * Texts may name values, with type (`%0`) or without (`#0`); they are put in only when somebody reads the message, because most failures are
+ * Texts may name values: with type (`%0`), without (`#0`), or a whole text as it is (`~0`); they are put in only when somebody reads the message, because most failures are
  * caught by `?` and never shown, and because a run that has read secrets must not print values at all.
  */
 export class JqError extends Error {
@@ -28,7 +28,7 @@ export class JqError extends Error {
 
   /** What `catch` receives: the text of the failure, or the value given to `error`. */
   get value(): Json {
-    return this.#template === undefined ? (this.#raised ?? null) : this.#fill(describe, shorten)
+    return this.#template === undefined ? (this.#raised ?? null) : this.#fill({ '%': describe, '#': shorten, '~': toText })
   }
 
   /** The text of the failure as jq prints it. */
@@ -39,12 +39,12 @@ export class JqError extends Error {
 
   /** The text of the failure without any value in it; `undefined` when the program made the text itself. */
   get bareMessage(): string | undefined {
-    return this.#template === undefined ? undefined : this.#fill((value) => describe(value).replace(/ \(.*$/s, ''), () => 'a value')
+    return this.#template === undefined ? undefined : this.#fill({ '%': (value) => describe(value).replace(/ \(.*$/s, ''), '#': () => 'a value', '~': () => 'a text' })
   }
 
-  #fill(typed: (value: Json) => string, plain: (value: Json) => string): string {
-    return (this.#template ?? '').replaceAll(/([%#])(\d)/g, (_, sign: string, index: string) =>
-      (sign === '%' ? typed : plain)(this.#values[Number(index)] ?? null))
+  #fill(show: Readonly<Record<string, (value: Json) => string>>): string {
+    return (this.#template ?? '').replaceAll(/([%#~])(\d)/g, (text, sign: string, index: string) =>
+      show[sign]?.(this.#values[Number(index)] ?? null) ?? text)
   }
 }
 

@@ -17,7 +17,7 @@ export function fromJson(text: string): Json {
   }
   // Native parsing has no limit of depth; looking for it is needed only where it can be exceeded.
   if (text.length > MAX_PARSE_DEPTH && depthOf(text) > MAX_PARSE_DEPTH) {
-    throw new JqError(`Exceeds depth limit for parsing (while parsing '${text}')`)
+    throw new JqError(`Exceeds depth limit for parsing (while parsing '~0')`, [text])
   }
   return value as Json
 }
@@ -36,7 +36,7 @@ function depthOf(text: string): number {
   return deepest
 }
 
-const LITERALS: Readonly<Record<string, Json>> = { null: null, true: true, false: false, nan: NaN }
+const LITERALS: Readonly<Record<string, Json>> = { null: null, true: true, false: false }
 const NUMBER = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/
 
 const INFINITY = /^[+-]?inf(?:inity)?$/i
@@ -48,6 +48,13 @@ interface Level {
   /** Waiting: for a value, a key, a colon, or a separator. */
   state: 'value' | 'key' | 'colon' | 'separator' | 'first'
   key: string
+}
+
+function literalValue(token: string): Json | undefined {
+  if (NUMBER.test(token)) return Number(token)
+  if (INFINITY.test(token)) return token.startsWith('-') ? -Infinity : Infinity
+  if (/^[+-]?nan$/i.test(token)) return NaN
+  return Object.hasOwn(LITERALS, token) ? LITERALS[token] : undefined
 }
 
 /** Reads what native parsing refuses: accepts jq's literals, or says what is wrong the way jq does. */
@@ -76,20 +83,20 @@ class JsonReader {
     this.#column = Math.max(0, this.#column - 1) + (this.#text.endsWith('\n') ? 0 : 1)
     this.#endToken(' at EOF')
     if (this.#stack.length > 0) this.#fail('Unfinished JSON term', ' at EOF', -1)
-    if (this.#value === undefined) throw new JqError(`Expected JSON value (while parsing '${this.#text}')`)
+    if (this.#value === undefined) throw new JqError(`Expected JSON value (while parsing '~0')`, [this.#text])
     return this.#value
   }
 
   #scan(char: string): void {
     if (/[[{:,\]} \t\r\n"]/.test(char)) this.#endToken('')
     switch (char) {
-      case ' ': case '\t': case '\r': case '\n': return
-      case '"': return this.#string()
-      case '[': return this.#open({ items: [], members: undefined, state: 'first', key: '' })
-      case '{': return this.#open({ items: undefined, members: {}, state: 'first', key: '' })
-      case ']': case '}': return this.#close(char)
-      case ':': return this.#colon()
-      case ',': return this.#comma()
+      case ' ': case '\t': case '\r': case '\n': break
+      case '"': this.#string(); break
+      case '[': this.#open({ items: [], members: undefined, state: 'first', key: '' }); break
+      case '{': this.#open({ items: undefined, members: {}, state: 'first', key: '' }); break
+      case ']': case '}': this.#close(char); break
+      case ':': this.#colon(); break
+      case ',': this.#comma(); break
       default: this.#token += char
     }
   }
@@ -98,10 +105,11 @@ class JsonReader {
     const token = this.#token
     if (token === '') return
     this.#token = ''
-    const lower = token.toLowerCase().replace(/^[+-](?=nan$)/, '')
-    if (INFINITY.test(token)) return this.#take(token.startsWith('-') ? -Infinity : Infinity)
-    if (Object.hasOwn(LITERALS, lower) && (lower === token || lower === 'nan')) return this.#take(LITERALS[lower] ?? null)
-    if (NUMBER.test(token)) return this.#take(Number(token))
+    const value = literalValue(token)
+    if (value !== undefined) {
+      this.#take(value)
+      return
+    }
     if (token.startsWith('\'')) this.#fail('Invalid string literal; expected ", but got \'', where, where === '' ? 0 : -1)
     const kind = /^[tfn][a-z]*$/.test(token) && token !== 'nan' ? 'literal' : 'numeric literal'
     this.#fail(`Invalid ${kind}`, where, where === '' ? 0 : -1)
@@ -128,7 +136,7 @@ class JsonReader {
   #take(value: Json): void {
     const level = this.#stack.at(-1)
     if (level === undefined) {
-      if (this.#value !== undefined) throw new JqError(`Unexpected extra JSON values (while parsing '${this.#text}')`)
+      if (this.#value !== undefined) throw new JqError(`Unexpected extra JSON values (while parsing '~0')`, [this.#text])
       this.#value = value
       return
     }
@@ -179,6 +187,6 @@ class JsonReader {
   }
 
   #fail(message: string, where = '', shift = 0): never {
-    throw new JqError(`${message}${where} at line ${this.#line}, column ${this.#column + shift + (where === '' ? 0 : 1)} (while parsing '${this.#text}')`)
+    throw new JqError(`${message}${where} at line ${this.#line}, column ${this.#column + shift + (where === '' ? 0 : 1)} (while parsing '~0')`, [this.#text])
   }
 }

@@ -17,10 +17,25 @@ export function createJq(context: CompileContext, surroundings: Surroundings): L
     compile(text) {
       const known = compiled.get(text)
       if (known !== undefined) return known
-      const program = compileJq(text, checked, surroundings)
+      const program = compileText(text, checked, surroundings)
       compiled.set(text, program)
       return program
     },
+  }
+}
+
+/** Compiles a program; a text that is none, but would be inside quotes, is read as a text with interpolations. */
+function compileText(text: string, context: CompileContext, surroundings: Surroundings): Program {
+  try {
+    return compileJq(text, context, surroundings)
+  } catch (error) {
+    if (!(error instanceof SyntaxFault) || !text.includes('\\(')) throw error
+    try {
+      return compileJq(`"${text}"`, context, surroundings)
+    } catch {
+      // The first fault is the one that the author can understand.
+      throw error
+    }
   }
 }
 

@@ -101,7 +101,7 @@ function toFailure(error: unknown, run: Run): unknown {
   if (error instanceof JqError) {
     const offset = error.offset ?? run.offset
     if (run.secrets === undefined) return new ProgramFailure('failed', error.message, offset)
-    return new ProgramFailure('failed', error.bareMessage ?? redact(error.message, run.secrets), offset)
+    return new ProgramFailure('failed', redact(error.bareMessage ?? error.message, run.secrets), offset)
   }
   if (error instanceof LimitExceeded) return new ProgramFailure('limit', `${error.limit}: ${error.message}`, run.offset)
   // The stack or the memory of the engine ends before ours; what the program did is the reason.

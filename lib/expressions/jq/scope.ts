@@ -32,32 +32,29 @@ export class Scope {
 
   /** Finds the innermost variable or label of a name. */
   find(kind: 'variable' | 'label', name: string): Binding | undefined {
-    return this.#search((binding) => binding.kind === kind && binding.name === name)
+    return this.search((binding) => binding.kind === kind && binding.name === name)
   }
 
   /** Finds the innermost function, or parameter, of a name and number of arguments. */
   findCallable(name: string, arity: number): Binding | undefined {
-    return this.#search((binding) => binding.name === name &&
+    return this.search((binding) => binding.name === name &&
       (binding.kind === 'function' ? binding.arity === arity : binding.kind === 'parameter' && arity === 0))
   }
 
   /** Lists the names of one kind, innermost first. */
   names(kind: Binding['kind']): string[] {
     const names: string[] = []
-    this.#search((binding) => {
+    this.search((binding) => {
       if (binding.kind === kind) names.push(binding.name)
       return false
     })
     return names
   }
 
-  #search(test: (binding: Binding) => boolean): Binding | undefined {
-    let scope: Scope = this
-    while (scope.#binding !== undefined) {
-      if (test(scope.#binding)) return scope.#binding
-      if (scope.#outer === undefined) return undefined
-      scope = scope.#outer
-    }
-    return undefined
+  /** Looks for the innermost binding that passes a test. */
+  search(test: (binding: Binding) => boolean): Binding | undefined {
+    const binding = this.#binding
+    if (binding === undefined || test(binding)) return binding
+    return this.#outer?.search(test)
   }
 }

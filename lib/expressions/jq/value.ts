@@ -219,7 +219,7 @@ export function deepFreeze<T>(value: T): T {
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     if (typeof next === 'object' && next !== null && !Object.isFrozen(next)) {
       Object.freeze(next)
-      stack.push(...Object.values(next))
+      for (const member of Object.values(next) as unknown[]) stack.push(member)
     }
   }
   return value

@@ -17,8 +17,8 @@ export function createBacktrackingPattern(translated: Translated, options: Regex
   const find = (text: string, from: number): readonly number[] | undefined => {
     if (text.length > LONGEST_TEXT) throw new RegexFault(`the text is longer than ${LONGEST_TEXT} characters, the most a backtracking engine may search`)
     compiled.lastIndex = from
-    const indices = compiled.exec(text)?.indices
-    return indices?.flatMap((range) => range as readonly number[] | undefined ?? [-1, -1])
+    const indices = compiled.exec(text)?.indices as readonly (readonly [number, number] | undefined)[] | undefined
+    return indices?.flatMap((range) => range ?? [-1, -1])
   }
   return { names, find, test: (text) => find(text, 0) !== undefined }
 }

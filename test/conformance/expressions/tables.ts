@@ -39,7 +39,7 @@ export function tableRows(file: string, content: JsonObject): Row[] {
   const sections = Object.entries(content).filter((entry): entry is [string, readonly Json[]] => Array.isArray(entry[1]))
   return sections.flatMap(([section, rows]) => rows.filter(isJsonObject).map((row, index): Row => ({
     id: `${file}#${section.split(' ')[0] ?? ''}[${index}]`,
-    run: () => runSection(section, row, row['document'] ?? document, language, bindings),
+    run: async () => runSection(section, row, row['document'] ?? document, language, bindings),
   })))
 }
 
@@ -58,7 +58,7 @@ function bindingsOf(context: Json | undefined): Bindings {
   })
 }
 
-async function runSection(section: string, row: JsonObject, document: Json, language: ExpressionLanguageName, bindings: Bindings): Promise<string | undefined> {
+function runSection(section: string, row: JsonObject, document: Json, language: ExpressionLanguageName, bindings: Bindings): string | undefined | Promise<string | undefined> {
   const expressions = sonataflowExpressions(language)
   const text = String(row['expr'])
   if ('assign' in row) return runAssign(expressions, text, row, document)
@@ -94,7 +94,7 @@ function sameOutput(output: Json, expected: Json): boolean {
   }
 }
 
-async function runValidity(expressions: Expressions, text: string, valid: boolean): Promise<string | undefined> {
+function runValidity(expressions: Expressions, text: string, valid: boolean): string | undefined {
   try {
     expressions.compileFilter(text, SITE)
     return valid ? undefined : `${text}\nis accepted, but is not valid`
@@ -112,7 +112,7 @@ async function runError(expressions: Expressions, text: string, document: Json, 
   }
 }
 
-async function runAssign(expressions: Expressions, text: string, row: JsonObject, document: Json): Promise<string | undefined> {
+function runAssign(expressions: Expressions, text: string, row: JsonObject, document: Json): string | undefined {
   const result = expressions.compileTarget(text, SITE).merge(document, row['assign'] ?? null)
   const expected = isJsonObject(row['expect']) ? row['expect'] : {}
   for (const [path, value] of Object.entries(expected)) {

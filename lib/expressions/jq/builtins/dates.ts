@@ -19,7 +19,7 @@ export const DATES: Builtins = {
   'strptime/1': binary((value, format) => {
     if (typeof value !== 'string' || typeof format !== 'string') throw new JqError('strptime/1 requires string inputs and arguments')
     const parsed = parseTime(value, format)
-    if (parsed === undefined) throw new JqError(`date "${value}" does not match format "${format}"`)
+    if (parsed === undefined) throw new JqError('date "~0" does not match format "~1"', [value, format])
     return parsed
   }),
 }

@@ -28,7 +28,7 @@ const FORMATS: Readonly<Record<string, (value: Json) => string>> = {
 /** `format("name")`: the format is chosen while the program runs. */
 export const FORMAT: Builtins = {
   'format/1': binary((value, name) => {
-    if (typeof name !== 'string' || !Object.hasOwn(FORMATS, name)) throw new JqError(`${toText(name)} is not a valid format`)
+    if (typeof name !== 'string' || !Object.hasOwn(FORMATS, name)) throw new JqError('~0 is not a valid format', [name])
     return (FORMATS[name] ?? toText)(value)
   }),
 }

@@ -50,7 +50,7 @@ function prepare(value: Json, pattern: Json, flags: Json, extra: string, run: Ru
     throw extra === '' ? new JqError('%0 is not a string', [modifiers]) : new JqError('%0 and %1 cannot be added', [modifiers, extra])
   }
   const parsed = parseFlags((modifiers ?? '') + extra)
-  if (parsed === undefined) throw new JqError(`${modifiers ?? ''} is not a valid modifier string`)
+  if (parsed === undefined) throw new JqError('~0 is not a valid modifier string', [modifiers ?? ''])
   try {
     const compiled = run.surroundings.regex.compile(source, parsed.options)
     return { text: value, search: { pattern: compiled, global: parsed.global, skipEmpty: parsed.skipEmpty } }
@@ -60,7 +60,7 @@ function prepare(value: Json, pattern: Json, flags: Json, extra: string, run: Ru
 }
 
 function toFailure(error: unknown): unknown {
-  return error instanceof RegexFault ? new JqError(`Regex failure: ${error.message}`) : error
+  return error instanceof RegexFault ? new JqError('Regex failure: ~0', [error.message]) : error
 }
 
 /** Runs through the matches, from left to right. */

@@ -18,15 +18,15 @@ export const STREAMS: Builtins = {
   'skip/2': ([count, source]) => skip(count as Filter, source as Filter),
   'nth/2': ([count, source]) => nth(count as Filter, source as Filter),
   'until/2': ([condition, update]) => until(condition as Filter, update as Filter),
-  'while/2': ([condition, update]) => unfold(update as Filter, condition as Filter),
+  'while/2': ([condition, update]) => unfold(update as Filter, condition),
   'repeat/1': ([update]) => unfold(update as Filter, undefined),
   'recurse/0': descendants,
   'recurse/1': ([update]) => unfold(update as Filter, undefined),
-  'recurse/2': ([update, condition]) => unfold(update as Filter, undefined, condition as Filter),
+  'recurse/2': ([update, condition]) => unfold(update as Filter, undefined, condition),
   'isempty/1': ([source]) => one((value, env) => !(source as Filter).each(value, env, () => true)),
   'path/1': ([source]) => path(source as Filter),
   'paths/0': () => paths(undefined),
-  'paths/1': ([condition]) => paths(condition as Filter),
+  'paths/1': ([condition]) => paths(condition),
   'leaf_paths/0': () => paths(one((value) => typeof value !== 'object' || value === null)),
   'getpath/1': ([keys]) => getpath(keys as Filter),
   'setpath/2': combining((value, [keys, member], run) => writePath(value, assertPath(keys as Json), member as Json, run), 'last'),
@@ -293,7 +293,11 @@ function path(source: Filter): Filter {
 
 function paths(condition: Filter | undefined): Filter {
   return many((value, env, emit) => visitPaths(rootPath(value), env.run, (at, found) => {
-    const pass = (): boolean => at.length > 0 && emit(pathKeys(at, found))
+    const pass = (): boolean => {
+      if (at.length === 0) return false
+      env.run.charge(at.length)
+      return emit(pathKeys(at, found))
+    }
     // The condition sees the root as well, though the root is no output.
     return condition === undefined ? pass() : condition.each(found, env, (output) => isTruthy(output) && pass())
   }))

@@ -68,7 +68,7 @@ export function object(entries: readonly Entry[]): Filter {
   const names = entries.map(({ key }) => key.constant)
   const getters = entries.map(({ value }) => single(value))
   if (names.every((name) => typeof name === 'string' && name !== '__proto__') && getters.every((get) => get !== undefined)) {
-    return one(fixedObject(names as string[], getters as One[]), { usesInput })
+    return one(fixedObject(names as string[], getters), { usesInput })
   }
   const keyGetters = entries.map(({ key }) => single(key))
   if (keyGetters.every((get) => get !== undefined) && getters.every((get) => get !== undefined)) {
@@ -76,7 +76,7 @@ export function object(entries: readonly Entry[]): Filter {
       env.run.charge(entries.length)
       const result: Record<string, Json> = {}
       keyGetters.forEach((getKey, position) => {
-        const key = (getKey as One)(value, env)
+        const key = (getKey)(value, env)
         // The key is checked when the member is put in: a failing value comes first.
         const member = (getters[position] as One)(value, env)
         setOwn(result, assertKey(key, entries[position]?.offset), member)

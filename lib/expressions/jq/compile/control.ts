@@ -160,16 +160,16 @@ function guard<Args extends unknown[]>(
   run: (emit: (...args: Args) => boolean) => boolean, rescue: (failure: Json) => boolean, emit: (...args: Args) => boolean,
 ): boolean {
   // False while a consumer has the output: its failures are not ours.
-  let inside = true
+  const state = { inside: true }
   try {
     return run((...args) => {
-      inside = false
+      state.inside = false
       const stop = emit(...args)
-      inside = true
+      state.inside = true
       return stop
     })
   } catch (error) {
-    if (!inside || !(error instanceof JqError)) throw error
+    if (!state.inside || !(error instanceof JqError)) throw error
     return rescue(error.value)
   }
 }

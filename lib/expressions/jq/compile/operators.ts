@@ -84,7 +84,7 @@ function comparisonGet(operator: ComparisonOperator, left: One, right: One, fixe
         const r = right(value, env)
         return !equals(left(value, env), r)
       }
-    default: return typeof fixed === 'number' && fixed === fixed ? orderGetFixed(operator, left, fixed) : orderGet(operator, left, right)
+    default: return typeof fixed === 'number' && !Number.isNaN(fixed) ? orderGetFixed(operator, left, fixed) : orderGet(operator, left, right)
   }
 }
 
@@ -94,12 +94,12 @@ function orderGet(operator: '<' | '<=' | '>' | '>=', left: One, right: One): One
     case '<': return (value, env) => {
       const r = right(value, env)
       const l = left(value, env)
-      return typeof l === 'number' && typeof r === 'number' && l === l ? l < r : compute(l, r)
+      return typeof l === 'number' && typeof r === 'number' && !Number.isNaN(l) ? l < r : compute(l, r)
     }
     case '>': return (value, env) => {
       const r = right(value, env)
       const l = left(value, env)
-      return typeof l === 'number' && typeof r === 'number' && r === r ? l > r : compute(l, r)
+      return typeof l === 'number' && typeof r === 'number' && !Number.isNaN(r) ? l > r : compute(l, r)
     }
     default: return (value, env) => {
       const r = right(value, env)
@@ -113,11 +113,11 @@ function orderGetFixed(operator: '<' | '<=' | '>' | '>=', left: One, right: numb
   switch (operator) {
     case '<': return (value, env) => {
       const l = left(value, env)
-      return typeof l === 'number' && l === l ? l < right : compute(l, right)
+      return typeof l === 'number' && !Number.isNaN(l) ? l < right : compute(l, right)
     }
     case '<=': return (value, env) => {
       const l = left(value, env)
-      return typeof l === 'number' && l === l ? l <= right : compute(l, right)
+      return typeof l === 'number' && !Number.isNaN(l) ? l <= right : compute(l, right)
     }
     case '>': return (value, env) => {
       const l = left(value, env)

@@ -1,0 +1,164 @@
+import { expect } from 'chai'
+import { DefinitionError, ExpressionError, SonatinaError } from '../../../lib/errors/index.ts'
+import { createRandomIdSource, createSystemClock, type Json } from '../../../lib/common/index.ts'
+import { createBindings, createExpressions, type ExpressionsOptions } from '../../../lib/expressions/index.ts'
+
+const SITE = { pointer: '/states/0' }
+const SECRET = 'correct-horse-battery'
+const BINDINGS = createBindings({ secrets: { read: (key) => key === 'token' ? SECRET : undefined }, workflow: { id: () => 'w' } })
+
+function make(options: Partial<ExpressionsOptions> = {}) {
+  return createExpressions({ language: 'jq', profile: 'spec', clock: createSystemClock(), ids: createRandomIdSource(), ...options })
+}
+
+/** Runs a program to its end; gives the error it ends in. */
+async function failureOf(text: string, input: Json = null, options: Partial<ExpressionsOptions> = {}): Promise<SonatinaError> {
+  const start = performance.now()
+  try {
+    const output = await make(options).compileFilter(text, SITE).evaluate(input, BINDINGS)
+    throw new Error(`no failure: ${JSON.stringify(output).slice(0, 100)}`)
+  } catch (error) {
+    expect(SonatinaError.is(error), String(error)).to.equal(true)
+    expect(performance.now() - start, 'milliseconds').to.be.below(4000)
+    return error as SonatinaError
+  }
+}
+
+describe('hostile expressions', function () {
+  this.timeout(30_000)
+  let before: readonly string[]
+
+  beforeEach(() => {
+    before = Object.getOwnPropertyNames(Object.prototype)
+  })
+
+  afterEach(() => {
+    expect(Object.getOwnPropertyNames(Object.prototype)).to.deep.equal(before)
+  })
+
+  const endless: Readonly<Record<string, string>> = {
+    'an endless range': '[range(1e12)] | length',
+    'an endless repeat': 'last(repeat(.))',
+    'a recursion without end': 'def f: 1 + f; f',
+    'a recursion of filters without end': 'def f(g): f(g | g); f(.)',
+    'an endless until': 'until(false; .)',
+    'a step of zero': 'last(range(0; 1; 0))',
+    'text that doubles for ever': 'reduce range(100) as $i ("x"; . + .)',
+    'a list that doubles for ever': 'reduce range(100) as $i ([1]; . + .)',
+    'a large product': '"ab" * 1e8 | length',
+    'a sparse list': '[] | .[500000000] = 1',
+    'many combinations': '[range(100)] | [combinations(6)] | length',
+    'a try around the end': 'try (last(repeat(.))) catch "caught"',
+  }
+  for (const [name, text] of Object.entries(endless)) {
+    it(`${name} ends at a limit`, async () => {
+      const error = await failureOf(text)
+      expect(error.code).to.equal('EXPRESSION_LIMIT')
+      expect(error.message).to.match(/^(?:max-steps|timeout|max-cells|depth): /)
+    })
+  }
+
+  it('a text that is too long to exist fails as in jq', async () => {
+    expect((await failureOf('"ab" * 1e9')).message).to.equal('Repeat string result too long')
+  })
+
+  it('a pattern that backtracks for ever on other engines ends at once', () => {
+    const text = `${'a'.repeat(5000)}!`
+    expect(make().compileFilter('test("^(a+)+$")', SITE).evaluate(text, BINDINGS)).to.equal(false)
+    expect(make().compileFilter('[match("\\\\s+$")]', SITE).evaluate(`${' '.repeat(20_000)}x`, BINDINGS)).to.deep.equal([])
+  })
+
+  it('what the linear engine does not have is refused by name when the definition is loaded', () => {
+    const refused: Readonly<Record<string, RegExp>> = {
+      'test("a(?=b)")': /look-around/, 'test("(a)\\\\1")': /back-reference/, 'test("a++")': /possessive/, 'test("(?>a)")': /atomic/, 'test("a{1001}")': /count over 1000/,
+    }
+    for (const [text, reason] of Object.entries(refused)) {
+      expect(() => make().compileFilter(text, SITE), text).to.throw(ExpressionError).with.property('message').that.matches(reason)
+    }
+  })
+
+  it('the other engine is bounded by the length of texts', async () => {
+    const error = await failureOf('test("a(?=b)")', 'a'.repeat(10_001), { regex: 'backtracking' })
+    expect(error.message).to.include('10000')
+  })
+
+  it('members such as __proto__ and constructor are data', () => {
+    const run = (text: string, input: Json): Json => make().compileFilter(text, SITE).evaluate(input, BINDINGS) as Json
+    const input = JSON.parse('{"__proto__": {"polluted": 1}, "a": {"constructor": 2}}') as Json
+    expect(run('.constructor, .toString, .a.constructor', input)).to.deep.equal([null, null, 2])
+    expect(run('.__proto__.polluted', input)).to.equal(1)
+    for (const text of [
+      '.__proto__.x = 1', 'setpath(["__proto__","y"]; 1)', '. * {"__proto__": {"z": 1}}', '{"__proto__": 1} + .', '[{key: "__proto__", value: {w: 1}}] | from_entries',
+      '.a.__proto__ |= {v: 1}', 'reduce ("__proto__") as $k ({}; .[$k].u = 1)', 'with_entries(.value = {t: 1})', '{("__proto__"): {s: 1}}', 'map_values({r: 1})', 'walk(.)', 'del(.__proto__)',
+    ]) {
+      const output = run(text, input)
+      expect(Object.getPrototypeOf(output), text).to.equal(Object.prototype)
+      expect(({} as Record<string, unknown>)['polluted'], text).to.equal(undefined)
+    }
+  })
+
+  it('a text of a mebibyte is refused', () => {
+    expect(() => make().compileFilter(`.${' | .'.repeat(400_000)}`, SITE)).to.throw(DefinitionError)
+  })
+
+  it('deep nesting of a program is refused', async () => {
+    for (const text of ['('.repeat(30_000), '['.repeat(30_000), '-'.repeat(60_000), `${'1+'.repeat(30_000)}1`, `${'.|'.repeat(30_000)}.`, `${'if . then '.repeat(5000)}1${' end'.repeat(5000)}`, '"\\('.repeat(15_000)]) {
+      try {
+        make().compileFilter(text, SITE).evaluate(null, BINDINGS)
+      } catch (error) {
+        expect(SonatinaError.is(error), String(error)).to.equal(true)
+      }
+    }
+  })
+
+  it('deep nesting of data is followed or refused', () => {
+    const text = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    const deep = JSON.parse(text) as Json
+    for (const program of ['.. | empty', 'tojson | length', 'flatten', '. == .', '[., .] | sort | length', 'walk(.)', '[paths] | length', 'contains(.)', '[tostream] | length', '. as $x | [$x] | unique | length']) {
+      try {
+        make().compileFilter(program, SITE).evaluate(deep, BINDINGS)
+      } catch (error) {
+        expect(SonatinaError.is(error), `${program}: ${String(error)}`).to.equal(true)
+      }
+    }
+  })
+
+  it('lone surrogates do no harm', () => {
+    expect(make().compileFilter('[., length, tojson, explode[0], (. + "x" | test("x"))]', SITE).evaluate('\ud800', BINDINGS)).to.be.an('array')
+  })
+
+  it('secrets cannot be listed, printed, merged or passed on', () => {
+    for (const text of ['$SECRET', '$SECRET | keys', '$SECRET | tojson', '[$SECRET | ..]', '. + $SECRET', '$SECRET as $s | $s.token', '$SECRET[.key]', '{s: $SECRET}', '$SECRET[]', '$SECRETS', '"\\($SECRET)"', 'def f(x): x; f($SECRET)']) {
+      expect(() => make().compileFilter(text, SITE), text).to.throw(ExpressionError)
+    }
+  })
+
+  it('no error text shows a secret', async () => {
+    for (const text of ['$SECRET.token + 1', '$SECRET.token | tonumber', 'error($SECRET.token)', '$SECRET.token | .[0]', '{a: $SECRET.token} | keys | .a | $SECRET.token - 1', '("Bearer " + $SECRET.token) | fromjson', '$SECRET.token | error("x\\(.)y")', '[$SECRET.token] | .a', '$SECRET.token | strptime("%Y")', '{($SECRET.token): 1} | .[0]', '$SECRET.token | @base64 | tonumber']) {
+      const error = await failureOf(text)
+      const shown = JSON.stringify(error) + error.message
+      for (const part of [SECRET, SECRET.slice(0, 8), Buffer.from(SECRET).toString('base64').slice(0, 12)]) expect(shown, text).to.not.include(part)
+    }
+  })
+
+  it('functions that refer to each other without end are refused', () => {
+    const functions = new Map([['a', 'fn:b'], ['b', '${ fn:a }']])
+    expect(() => make({ functions }).compileFilter('fn:a', SITE)).to.throw(DefinitionError, 'a -> b -> a')
+    expect(() => make({ functions }).compileFilter('fn:none', SITE)).to.throw(DefinitionError, 'known: a, b')
+  })
+
+  it('JSONata ends at its limits', async () => {
+    for (const text of ['($f := function($x) { $f($x) }; $f(1))', '($f := function($x) { $f($x) + 1 }; $f(1))', '[1..10000000]', '$pad("x", 1000000000)', '$eval("1")', '$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /^(a+)+$/).x.y + "a"']) {
+      const error = await failureOf(text, {}, { language: 'jsonata' }).catch((failure: unknown) => failure as Error)
+      if (SonatinaError.is(error)) expect(error.code, text).to.match(/^EXPRESSION_/)
+      else expect((error as Error).message, text).to.match(/^no failure/)
+    }
+  })
+
+  it('JSONPath ends at its limits', async () => {
+    const wide = Array.from({ length: 300 }, () => Array.from({ length: 300 }, (_, index) => ({ index })))
+    const error = await failureOf('$..*..*..*', wide as Json, { language: 'jsonpath' })
+    expect(error.code).to.equal('EXPRESSION_LIMIT')
+    expect(() => make({ language: 'jsonpath' }).compileFilter('$..a..b..c..d', SITE)).to.throw(ExpressionError)
+  })
+})
