@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { createAccessControl, createAuthorizer } from './auth/index.ts'
-import { createLogger, createRandomIdSource, createSystemClock, type Cancel, type Clock, type IdSource, type Logger } from './common/index.ts'
+import { createLogging, createRandomIdSource, createSystemClock, type Cancel, type Clock, type IdSource, type Logger, type Logging } from './common/index.ts'
 import { createSettings, type Settings } from './configuration/index.ts'
 import type { LoadOptions } from './definition/index.ts'
 import { createLoader, createRegistry, watchFiles, type DeployOptions, type Loader, type Registry } from './deployment/index.ts'
@@ -12,7 +12,7 @@ import { createMemoryHost } from './hosts/memory/index.ts'
 import { createHttpClients, type HttpClients } from './http-client/index.ts'
 import { createLifecycle, createOutgoing, type Lifecycle, type Outgoing } from './messaging/index.ts'
 import type { Addresses, DefinitionInput, Runtime, RuntimeOptions } from './runtime-options.ts'
-import { createServer, createServerMetrics, resolveServerSettings, type Server, type ServerMetrics } from './server/index.ts'
+import { createServer, createServerMetrics, resolveLogOptions, resolveServerSettings, type Server, type ServerMetrics } from './server/index.ts'
 
 /** What the parts of a runtime are made from. */
 interface Surroundings {
@@ -22,6 +22,8 @@ interface Surroundings {
   readonly clock: Clock
   readonly ids: IdSource
   readonly log: Logger
+  /** Levels that can be changed; absent when the caller brought a logger of its own. */
+  readonly logging: Logging | undefined
   /** Files, directories and documents to serve. */
   readonly definitions: readonly DefinitionInput[]
   readonly devServices: DevServices | undefined
@@ -86,11 +88,12 @@ async function surround(options: RuntimeOptions): Promise<Surroundings> {
   const clock = options.clock ?? createSystemClock()
   const ids = options.ids ?? createRandomIdSource()
   const first = await readSettings(options, root)
-  const log = options.log ?? createLogger({ level: toLevel(first.text('sonatina.log.level', 'INFO')) })
+  const logging = createLogging(resolveLogOptions(first))
+  const log = options.log ?? logging.log
   const devServices = await wantsDevServices(first, root) ? await startDevServices(first, clock, log) : undefined
   const settings = devServices === undefined ? first : await readSettings({ ...options, settings: { ...options.settings, ...settingsOf(devServices) } }, root)
   for (const { level, message } of settings.warnings) log[level]({}, message)
-  return { options, settings, root, clock, ids, log, devServices, definitions: options.definitions ?? await defaultDefinitions(settings, root) }
+  return { options, settings, root, clock, ids, log, logging: options.log === undefined ? logging : undefined, devServices, definitions: options.definitions ?? await defaultDefinitions(settings, root) }
 }
 
 function readSettings(options: RuntimeOptions, root: string): Promise<Settings> {
@@ -112,14 +115,6 @@ function explicitFiles(root: string, paths: readonly string[]): (path: string) =
     const texts = await Promise.all(paths.map((file) => readFile(resolve(root, file), 'utf8')))
     return texts.join('\n')
   }
-}
-
-function toLevel(text: string): 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent' {
-  const level = text.toLowerCase()
-  if (level === 'off') return 'silent'
-  if (level === 'all') return 'trace'
-  if (level === 'warning') return 'warn'
-  return level === 'trace' || level === 'debug' || level === 'warn' || level === 'error' ? level : 'info'
 }
 
 async function defaultDefinitions(settings: Settings, root: string): Promise<readonly string[]> {
@@ -292,7 +287,7 @@ function watchDefinitions({ definitions, loader, clock, log }: Parts): Promise<C
   })
 }
 
-function openServer({ host, registry, settings, log, clock, ids, metrics, clients, root, loader }: Parts): Server {
+function openServer({ host, registry, settings, log, logging, clock, ids, metrics, clients, root, loader }: Parts): Server {
   const access = createAccessControl({ settings, httpClient: clients.general, clock, log })
   return createServer({
     host,
@@ -302,6 +297,7 @@ function openServer({ host, registry, settings, log, clock, ids, metrics, client
     clock,
     ids,
     metrics,
+    ...(logging === undefined ? {} : { logLevels: logging }),
     sourceRoots: [root],
     async deploy(source) {
       const { failures } = await loader.add([source])

@@ -13,7 +13,7 @@ export interface BodyLimits {
 const EMPTY = Buffer.alloc(0)
 
 /** Tells whether a request announces a body. */
-export function hasBody(headers: IncomingHttpHeaders): boolean {
+function hasBody(headers: IncomingHttpHeaders): boolean {
   const length = headers['content-length']
   return length === undefined ? headers['transfer-encoding'] !== undefined : length !== '0'
 }
@@ -97,8 +97,7 @@ function unsupported(headers: IncomingHttpHeaders): RequestError {
   })
 }
 
-/** @throws {@link RequestError} `REQUEST_NOT_JSON` */
-export function parseJson(bytes: Uint8Array, maxDepth: number): Json {
+function parseJson(bytes: Uint8Array, maxDepth: number): Json {
   const parsed = parseJsonBytes(bytes, maxDepth)
   if (!('reason' in parsed)) return parsed.value
   const text = decodeUtf8(bytes)

@@ -18,7 +18,7 @@ export interface InboundRequest {
 }
 
 /** Who calls, once authenticated. */
-export interface CallerIdentity {
+interface CallerIdentity {
   readonly name: string
   readonly roles: readonly string[]
 }

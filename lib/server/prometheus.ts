@@ -2,7 +2,7 @@ import type * as Client from 'prom-client'
 import { DURATION_BOUNDS, NODE_BOUNDS, type ServerMetrics, type Tally, type WorkflowTally } from './metrics.ts'
 
 /** Text of a scrape with its media type. */
-export interface Scrape {
+interface Scrape {
   readonly contentType: string
   readonly text: string
 }

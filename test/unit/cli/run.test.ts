@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { expect } from 'chai'
 import { COMMANDS, type CommandEntry } from '../../../lib/cli/commands.ts'
 import type { Command } from '../../../lib/cli/io.ts'
@@ -47,6 +48,13 @@ describe('cli/run', () => {
     const [rc, text] = await failing(new TypeError('oops'))
     expect(rc).to.equal(1)
     expect(text).to.match(/^This is a defect of sonatina:\nTypeError: oops\n {4}at /)
+  })
+
+  it('has an entry for every file of commands, each name once', async () => {
+    const files = (await readdir('lib/cli/commands')).filter((name) => name.endsWith('.ts')).map((name) => name.slice(0, -3))
+    const names = COMMANDS.map(({ name }) => name)
+    expect(names.filter((name) => name !== 'dev').sort()).to.deep.equal(files.sort())
+    expect(new Set(names).size).to.equal(names.length)
   })
 
   it('has commands that can be loaded and answer --help with 0', async () => {

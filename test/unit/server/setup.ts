@@ -36,7 +36,7 @@ export interface Answer {
 }
 
 /** Ids that count, so that tests can name them. */
-export function countingIds(): IdSource {
+function countingIds(): IdSource {
   let count = 0
   return { next: () => `id-${String(++count)}`, random: () => 0.5 }
 }
