@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { Json } from '../../common/index.ts'
 import { FunctionError } from '../../errors/index.ts'
 import { isJsonMediaType, parseMediaType, type MediaType } from '../../events/index.ts'
@@ -96,11 +97,21 @@ function parseOr(text: string, fallback: Json): Json {
 
 /** Decodes by the charset given, UTF-8 by default; `undefined` when the bytes are not text in it. */
 function decodeText(body: Uint8Array, mediaType: MediaType | undefined): string | undefined {
+  const charset = mediaType?.charset
+  if (charset === undefined || charset === 'utf-8' || charset === 'utf8') return isUtf8(body) ? withoutMark(toBuffer(body).toString('utf8')) : undefined
   try {
-    return new TextDecoder(mediaType?.charset ?? 'utf-8', { fatal: true }).decode(body)
+    return new TextDecoder(charset, { fatal: true }).decode(body)
   } catch {
     return undefined
   }
+}
+
+function withoutMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
+}
+
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 function isText({ essence }: MediaType): boolean {
@@ -109,11 +120,11 @@ function isText({ essence }: MediaType): boolean {
 }
 
 function toBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+  return toBuffer(bytes).toString('base64')
 }
 
 function statusError(answer: RemoteAnswer, options: AnswerOptions): FunctionError {
-  const text = Buffer.from(answer.body.buffer, answer.body.byteOffset, Math.min(answer.body.byteLength, 4 * MAX_MESSAGE)).toString('utf8').trim()
+  const text = toBuffer(answer.body.subarray(0, 4 * MAX_MESSAGE)).toString('utf8').trim()
   const retryAfter = retryAfterOf(answer.headers['retry-after'], options.now)
   return new FunctionError({
     code: 'REST_STATUS',
