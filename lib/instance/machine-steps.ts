@@ -13,7 +13,7 @@ export interface InstanceDesk extends EffectDesk, StepScope {
   /** Somebody looks on: every microstep has to be seen. */
   readonly isObserved: boolean
   /** A state is entered. @throws {@link InstanceError} `INSTANCE_LOOP` when there is no end to it */
-  enter(state: number): void
+  enter(state: number, data: Json): void
   /** Takes produced events up: they are sent once the machine is at rest. */
   publish(context: PathContext): void
 }

@@ -177,7 +177,7 @@ const EFFECTS = ['action', 'condition', 'evaluate', 'event', 'timer'] as const
 /** Actions that concern more than the context of their own machine. */
 const PLUMBING: Readonly<Record<string, unknown>> = {
   enterState: assign(((args: Arguments, params: { state: number }) => {
-    scopeOf(args).enter(params.state)
+    scopeOf(args).enter(params.state, args.context.data)
     return { state: params.state }
   }) as never),
   publishEvents: (args: Arguments) => { scopeOf(args).publish(args.context) },

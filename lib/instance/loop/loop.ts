@@ -182,7 +182,7 @@ function act(step: Macrostep, action: CompiledAction): void {
       step.context = { ...step.context, ...takeStep(action.name, step.context, action.params, step.desk) }
       return
     case 'enter':
-      step.desk.enter(action.state)
+      step.desk.enter(action.state, step.context.data)
       step.context = { ...step.context, state: action.state }
       return
     case 'publish': {
@@ -232,7 +232,7 @@ function start(step: Macrostep, { id, src, input, isPath }: CompiledInvoke): voi
 
 function startPath(step: Macrostep, id: string, src: string, input: unknown): void {
   const logic = step.machine.implementations.actors[src] as AnyActorLogic
-  const actor = createActor(logic, { id, src, parent: step.scope.self, input } as never) as unknown as AnyActorRef & { _processingStatus: number }
+  const actor = createActor(logic, { id, src, parent: step.scope.self, syncSnapshot: false, input } as never) as unknown as AnyActorRef & { _processingStatus: number }
   childrenOf(step)[id] = actor
   step.scope.defer(() => { if (actor._processingStatus === 0) actor.start() })
 }

@@ -24,10 +24,14 @@ const inject: EvaluatingStep = (context, params, scope) => {
 const choose: EvaluatingStep = (context, params, scope) => {
   const compiled = stateOf(scope.program, params)
   const bindings = scope.bindings(context)
+  const take = (choice: number): Patch => {
+    scope.chose?.(params.state ?? 0, choice)
+    return { choice }
+  }
   const from = (index: number): MaybePromise<Patch> => {
     const condition = compiled.conditions[index]
-    if (condition === undefined) return { choice: defaultChoice(compiled) }
-    return chain(condition.evaluate(context.data, bindings), (holds) => (holds ? { choice: index } : from(index + 1)))
+    if (condition === undefined) return take(defaultChoice(compiled))
+    return chain(condition.evaluate(context.data, bindings), (holds) => (holds ? take(index) : from(index + 1)))
   }
   return from(0)
 }

@@ -124,6 +124,7 @@ const scheduleRetry: FlowStep = (context, params, event, scope) => {
   const node = String(params['node'])
   const error = errorOf(context, event)
   const progress = nextRetry(scope.program, actionAt(scope.program, addressOf(params)).action, context.retries?.[node], error, () => scope.random())
+  scope.retries?.(params, progress)
   return { failure: undefined, retries: { ...context.retries, [node]: progress } }
 }
 

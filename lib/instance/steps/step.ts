@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../common/index.ts'
 import type { CloudEventRecord } from '../../events/index.ts'
 import type { Bindings, MaybePromise } from '../../expressions/index.ts'
-import type { PathContext } from '../context.ts'
+import type { PathContext, RetryProgress } from '../context.ts'
 import type { Address } from '../../translation/index.ts'
 import type { Program } from '../program.ts'
 
@@ -16,6 +16,10 @@ export interface StepScope {
   stamp(event: CloudEventRecord, context: PathContext): CloudEventRecord
   /** A number from 0 (included) to 1 (excluded). */
   random(): number
+  /** Told which condition a switch took, for the history; -1 is the default. */
+  chose?(state: number, choice: number): void
+  /** Told that an action will be tried again, for the history. */
+  retries?(params: StepParams, progress: RetryProgress): void
 }
 
 /** A machine event as steps see it. */
