@@ -15,7 +15,7 @@ const SUITES: Readonly<Record<string, () => Promise<RunSuite>>> = {
   tenancy: async () => (await import('./tenancy/suite.ts')).runTenancySuite,
 }
 
-const USAGE = `usage: npm run conformance -- --suite ${Object.keys(SUITES).join('|')} [--corpus DIR] [--case ID] [--json FILE]
+const USAGE = `usage: npm run conformance -- --suite ${Object.keys(SUITES).join('|')} [--corpus DIR] [--case ID] [--json FILE] [--set KEY=VALUE]…
        npm run conformance -- --suite workflows --parity [FILE]
 `
 
@@ -25,10 +25,12 @@ interface Arguments {
   readonly case?: string | undefined
   readonly json?: string | undefined
   readonly parity?: boolean | undefined
+  readonly set?: readonly string[] | undefined
 }
 
 const OPTIONS = {
   suite: { type: 'string' }, corpus: { type: 'string' }, case: { type: 'string' }, json: { type: 'string' }, parity: { type: 'boolean' },
+  set: { type: 'string', multiple: true },
 } as const
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -44,7 +46,12 @@ async function main(argv: readonly string[]): Promise<number> {
     return values.corpus === undefined ? 0 : 2
   }
   const run = await load()
-  const result = await run({ corpus, ...(values.case === undefined ? {} : { caseId: values.case }) })
+  const settings = Object.fromEntries((values.set ?? []).map((entry): [string, string] => [entry.replace(/=.*/s, ''), entry.replace(/^[^=]*=/, '')]))
+  const result = await run({
+    corpus,
+    ...(values.case === undefined ? {} : { caseId: values.case }),
+    ...(values.set === undefined ? {} : { settings }),
+  })
   return report({ ...result, ...(values.corpus === undefined ? {} : { corpus: values.corpus }) }, corpus, { values, parityFile: positionals[0] ?? 'docs/parity.md' })
 }
 

@@ -4,6 +4,8 @@ export interface SuiteOptions {
   readonly corpus: string
   /** Runs this case only. */
   readonly caseId?: string
+  /** Settings for the product, where a suite starts one; they win over those of its cases. */
+  readonly settings?: Readonly<Record<string, string>>
 }
 
 /** Ends the command with a message and no report: it was asked for something that is not there. */

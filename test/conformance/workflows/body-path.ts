@@ -1,3 +1,5 @@
+import { CaseFault } from './case-fault.ts'
+
 /** Splits a path such as `workflowdata.a[0].'/x.y'.b` into keys and indexes; `$` is the whole body. */
 export function parsePath(path: string): readonly (string | number)[] {
   const tokens: (string | number)[] = []
@@ -7,7 +9,7 @@ export function parsePath(path: string): readonly (string | number)[] {
     rest = rest.replace(/^\./, '')
     pattern.lastIndex = 0
     const match = pattern.exec(rest)
-    if (match === null) throw new Error(`"${path}" is no path; stopped at "${rest}"`)
+    if (match === null) throw new CaseFault(`"${path}" is no path; stopped at "${rest}"`)
     const [whole, quoted, index, name] = match
     tokens.push(index === undefined ? quoted ?? name ?? '' : Number(index))
     rest = rest.slice(whole.length)

@@ -1,3 +1,5 @@
+import { CaseFault } from './case-fault.ts'
+
 /** Needs of cases, as the README of the corpus sorts them. */
 export const NEED_CLASSES = {
   language: [
@@ -32,6 +34,6 @@ const KNOWN = new Set<string>(Object.values(NEED_CLASSES).flat())
 /** Gives the needs that nobody meets. */
 export function missingNeeds(needs: readonly string[]): readonly string[] {
   const unknown = needs.filter((need) => !KNOWN.has(need))
-  if (unknown.length > 0) throw new Error(`the case needs what this runner does not know: ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw new CaseFault(`the case needs what this runner does not know: ${unknown.join(', ')}`)
   return needs.filter((need) => need in MISSING)
 }

@@ -1,4 +1,5 @@
 import { createVirtualClock, type VirtualClock } from '../../support/clock.ts'
+import { CaseFault } from './case-fault.ts'
 
 /** Waits until everything that was ready to run in this process has run once. */
 export async function turn(): Promise<void> {
@@ -14,7 +15,7 @@ export class CaseClock {
 
   constructor(start?: string) {
     this.start = start === undefined ? Date.UTC(2026, 0, 1) : Date.parse(start)
-    if (Number.isNaN(this.start)) throw new Error(`clock "${start ?? ''}" is no instant`)
+    if (Number.isNaN(this.start)) throw new CaseFault(`clock "${start ?? ''}" is no instant`)
     this.clock = createVirtualClock(this.start)
   }
 

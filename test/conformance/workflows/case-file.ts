@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { parse } from 'yaml'
 import { isFolder } from '../corpus.ts'
+import { CaseFault } from './case-fault.ts'
 
 /** A JSON object read from a case. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -60,6 +61,8 @@ export interface LoadedCase {
   /** Folder that the paths of the case are relative to. */
   readonly folder: string
   readonly file: CaseFile
+  /** Settings of the whole run, which win over those of the case: another store, for one. */
+  readonly settings?: Readonly<Record<string, string>>
   /** What is wrong with the file itself; then it must not be run. */
   readonly fault?: string
 }
@@ -144,5 +147,5 @@ function faultsOf(value: unknown, validate: ValidateFunction): string {
 /** Throws when an object has a property that the runner does not know: nothing in a case is passed over in silence. */
 export function assertKnown(fields: Fields, known: readonly string[], place: string): void {
   const unknown = Object.keys(fields).filter((key) => !known.includes(key))
-  if (unknown.length > 0) throw new Error(`${place} has properties that this runner does not know: ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw new CaseFault(`${place} has properties that this runner does not know: ${unknown.join(', ')}`)
 }

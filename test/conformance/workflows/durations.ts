@@ -1,4 +1,5 @@
 import { parseDuration as parseIsoDuration } from '../../../lib/common/index.ts'
+import { CaseFault } from './case-fault.ts'
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const
 
@@ -7,6 +8,6 @@ export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text)
   if (match?.[1] !== undefined) return Number(match[1]) * UNITS[match[2] as keyof typeof UNITS]
   const duration = parseIsoDuration(text)
-  if (duration === undefined) throw new Error(`"${text}" is no duration`)
+  if (duration === undefined) throw new CaseFault(`"${text}" is no duration`)
   return duration.milliseconds
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { valueAt } from './body-path.ts'
 import type { CustomFunction, Fields } from './case-file.ts'
+import { CaseFault } from './case-fault.ts'
 
 /** What accompanies a call of a host function. */
 export interface HostCall {
@@ -64,7 +65,7 @@ const FUNCTIONS: Readonly<Record<string, HostFunction>> = {
 export function findHostFunction({ operation, name }: CustomFunction, own: Readonly<Record<string, HostFunction>>): HostFunction {
   const found = own[operation] ?? own[`${operation} ${name}`] ?? FUNCTIONS[operation] ?? FUNCTIONS[`${operation} ${name}`]
   if (found === undefined) {
-    throw new Error(`nobody implements the host function "${operation}" (${name}); add it to host-functions.mjs of the corpus folder`)
+    throw new CaseFault(`nobody implements the host function "${operation}" (${name}); add it to host-functions.mjs of the corpus folder`)
   }
   return found
 }

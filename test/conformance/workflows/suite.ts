@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { UsageError, type CaseResult, type SuiteOptions, type SuiteResult } from '../suite-result.ts'
 import { missingNeeds, MISSING } from './capabilities.ts'
+import { CaseFault } from './case-fault.ts'
 import { loadCases, type LoadedCase } from './case-file.ts'
 import { loadContested } from './contested.ts'
 import { runServed } from './kinds/served.ts'
@@ -24,7 +25,8 @@ export interface WorkflowsOptions extends SuiteOptions {
  */
 export async function runWorkflowsSuite(options: WorkflowsOptions): Promise<SuiteResult> {
   const all = await loadCases(options.corpus)
-  const chosen = options.caseId === undefined ? all : chooseCases(all, options.caseId)
+  const { caseId, settings } = options
+  const chosen = (caseId === undefined ? all : chooseCases(all, caseId)).map((loaded) => (settings === undefined ? loaded : { ...loaded, settings }))
   const contested = await loadContested()
   const results = await runAll(chosen, options.parallel ?? availableParallelism())
   const cases = chosen.map((loaded): CaseResult => {
@@ -136,6 +138,7 @@ async function withinLimit(faults: Promise<Faults>): Promise<Faults> {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  if (error instanceof CaseFault) return error.message
   const place = (error.stack ?? '').split('\n').slice(1, 4).map((line) => line.trim().replaceAll(join(process.cwd(), '/'), '')).join(' ')
   return `${error.name}: ${error.message} (${place})`
 }

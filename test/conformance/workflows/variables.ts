@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { valueAt } from './body-path.ts'
+import { CaseFault } from './case-fault.ts'
 
 /** The names that texts of a case can read, and what they stand for. */
 export class Variables {
@@ -54,11 +55,11 @@ export class Variables {
     if (this.values.has(name)) return this.values.get(name)
     const root = name.split(/[.[]/, 1)[0] ?? ''
     if (Object.hasOwn(locals, root)) return valueAt(locals, name)
-    throw new Error(`the case reads \${${name}}, and no step before has set it`)
+    throw new CaseFault(`the case reads \${${name}}, and no step before has set it`)
   }
 
   private apply(name: string, value: unknown): unknown {
     if (name === 'reverse') return [...String(value)].reverse().join('')
-    throw new Error(`the case calls ${name}(…), which this runner does not know`)
+    throw new CaseFault(`the case calls ${name}(…), which this runner does not know`)
   }
 }

@@ -38,12 +38,14 @@ export class World {
   private channels!: Channels
   private config: Record<string, unknown> = {}
   private url: string | undefined
+  private readonly given: Fields
   private directory: string | undefined
   private projectRoot = ''
   private readonly emitting = new Set<Promise<void>>()
 
-  private constructor({ file, folder }: LoadedCase, host: HostSide) {
+  private constructor({ file, folder, settings = {} }: LoadedCase, host: HostSide) {
     this.file = file
+    this.given = settings
     this.folder = folder
     this.variables = new Variables(folder)
     this.time = new CaseClock(file.clock)
@@ -99,6 +101,7 @@ export class World {
       ...this.servers.grpcSettings(),
       ...await restClientSettings({ file, folder, texts, address: addresses.main, config: this.config }),
       ...Object.fromEntries(config.map(([key, value]) => [key, this.variables.resolve(withoutRemark(value))])),
+      ...this.given,
     }
     this.runtime = await startProduct({
       root: this.root(),
@@ -186,7 +189,8 @@ export class World {
   }
 
   private async storeSettings(): Promise<Fields> {
-    if (!this.file.needs.some((need) => need === 'persistence' || need === 'restart')) return { 'sonatina.store': 'memory' }
+    const durable = this.given['sonatina.store'] ?? (this.file.needs.some((need) => need === 'persistence' || need === 'restart') ? 'sqlite' : 'memory')
+    if (durable !== 'sqlite') return { 'sonatina.store': durable }
     this.directory ??= await mkdtemp(join(tmpdir(), 'conformance-'))
     return { 'sonatina.store': 'sqlite', 'sonatina.store.sqlite.file': join(this.directory, 'instances.sqlite') }
   }

@@ -3,6 +3,7 @@ import { valueAt } from '../body-path.ts'
 import { differences, shorten } from '../match.ts'
 import type { World } from '../world.ts'
 import type { Faults } from './outcome.ts'
+import { CaseFault } from '../case-fault.ts'
 
 /** `verifyCall`: calls of a host function, with parts of their data. */
 export async function verifyCallStep(world: World, step: Step): Promise<Faults> {
@@ -39,7 +40,7 @@ export async function verifyLogStep(world: World, step: Step): Promise<Faults> {
 export async function verifyLifecycleEventsStep(world: World, step: Step): Promise<Faults> {
   const missing = (): readonly string[] => (step['verifyLifecycleEvents'] as readonly string[]).filter((words) => {
     const name = /^variable (\S+)$/.exec(words)?.[1]
-    if (name === undefined) throw new Error(`this runner does not know the lifecycle event "${words}"`)
+    if (name === undefined) throw new CaseFault(`this runner does not know the lifecycle event "${words}"`)
     return !world.servers.broker.events.some((event) =>
       event['type'] === 'ProcessInstanceVariableDataEvent' && valueAt(event, 'data.variableName') === name)
   })

@@ -7,6 +7,7 @@ import type { WatchedInstance } from '../instance-watch.ts'
 import { differences, shorten } from '../match.ts'
 import type { World } from '../world.ts'
 import type { Faults } from './outcome.ts'
+import { CaseFault } from '../case-fault.ts'
 
 /** Longest virtual time that an instance gets to finish when the step does not say. */
 const PATIENCE = 60_000
@@ -77,7 +78,7 @@ async function untilEnded(world: World, record: WatchedInstance, limit: number):
 
 function workflowId(world: World): string {
   const { workflow } = world.file
-  if (workflow === undefined) throw new Error('the case names no workflow to run')
+  if (workflow === undefined) throw new CaseFault('the case names no workflow to run')
   return workflow
 }
 

@@ -1,5 +1,6 @@
 import type { Fields } from '../case-file.ts'
 import type { ReceivedRequest } from './http-server.ts'
+import { CaseFault } from '../case-fault.ts'
 
 /** An answer of a stub server. */
 export interface StubResponse {
@@ -18,7 +19,7 @@ export function compileBehaviour(words: string, mock: Fields): Behave {
   if (event !== undefined) return answerEvent(event)
   const json = /^answers (\{.*\}|\[.*\])$/s.exec(words)?.[1]
   if (json !== undefined) return () => ({ body: JSON.parse(json) as unknown })
-  throw new Error(`this runner does not know how to behave as follows: ${words}`)
+  throw new CaseFault(`this runner does not know how to behave as follows: ${words}`)
 }
 
 /** `query <from>, <to>, …; answers {"rate": r} with r = (1 / rates[<from>]) * rates[<to>]; … not in the table … gives <n>`. */
@@ -27,7 +28,7 @@ function exchangeRates(words: string, rates: Readonly<Record<string, number>>): 
   const [, property] = /answers \{"(\w+)": r\}/.exec(words) ?? []
   const fallback = Number(/not in the table[^;]*gives ([\d.]+)/.exec(words)?.[1])
   if (from === undefined || to === undefined || property === undefined || Number.isNaN(fallback)) {
-    throw new Error(`this runner does not know how to use rates as follows: ${words}`)
+    throw new CaseFault(`this runner does not know how to use rates as follows: ${words}`)
   }
   return ({ query }) => {
     const sold = rates[query[from]?.[0] ?? '']

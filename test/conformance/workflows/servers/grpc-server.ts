@@ -2,6 +2,7 @@ import { dirname } from 'node:path'
 import { Server, ServerCredentials, status, type ServiceDefinition, type UntypedHandleCall, type UntypedServiceImplementation } from '@grpc/grpc-js'
 import { load } from '@grpc/proto-loader'
 import { GREETER } from './grpc-greeter.ts'
+import { CaseFault } from '../case-fault.ts'
 
 /** A gRPC server of the runner. */
 export interface GrpcServer {
@@ -38,10 +39,10 @@ export async function startGrpcServer(protoFile: string, includeDirs: readonly s
 
 function implementation(name: string, definition: ServiceDefinition): UntypedServiceImplementation {
   const methods = SERVICES[name.split('.').at(-1) ?? name]
-  if (methods === undefined) throw new Error(`this runner does not know how the gRPC service ${name} behaves`)
+  if (methods === undefined) throw new CaseFault(`this runner does not know how the gRPC service ${name} behaves`)
   return Object.fromEntries(Object.keys(definition).map((method) => {
     const handle = methods[method]
-    if (handle === undefined) throw new Error(`this runner does not know how ${method} of the gRPC service ${name} behaves; code ${status.UNIMPLEMENTED}`)
+    if (handle === undefined) throw new CaseFault(`this runner does not know how ${method} of the gRPC service ${name} behaves; code ${status.UNIMPLEMENTED}`)
     return [method, handle]
   }))
 }

@@ -5,6 +5,7 @@ import type { ServerAddresses } from '../settings.ts'
 import { startBroker, toEventPattern, type Broker } from './broker.ts'
 import { startGrpcServer, type GrpcServer } from './grpc-server.ts'
 import { startStubServer, type StubContext, type StubServer } from './stub-server.ts'
+import { CaseFault } from '../case-fault.ts'
 
 /** Name of the stub server that mocks without `server` belong to. */
 const MAIN = ''
@@ -82,7 +83,7 @@ export class Servers {
   /** A stub server by its name; the default one without. */
   stub(name: string = MAIN): StubServer {
     const server = this.stubs.get(name)
-    if (server === undefined) throw new Error(`the case has no stub server "${name}"`)
+    if (server === undefined) throw new CaseFault(`the case has no stub server "${name}"`)
     return server
   }
 
@@ -114,7 +115,7 @@ async function protoPath(name: string, file: CaseFile, folder: string): Promise<
     const path = join(place, name)
     if (await readFile(path).then(() => true, () => false)) return path
   }
-  throw new Error(`no proto file ${name} beside the definitions`)
+  throw new CaseFault(`no proto file ${name} beside the definitions`)
 }
 
 /** Folders of the projects of a group: what one imports may lie in another. */

@@ -7,6 +7,7 @@ import type { Variables } from '../variables.ts'
 import { compileBehaviour, type StubResponse } from './behaviours.ts'
 import { startServer, type ReceivedRequest, type RunningServer } from './http-server.ts'
 import { fitOf, type RequestPattern } from './request-fit.ts'
+import { CaseFault } from '../case-fault.ts'
 
 /** What stubs need from the case that they belong to. */
 export interface StubContext {
@@ -128,7 +129,7 @@ function checkBehaviour(behave: (request: ReceivedRequest) => StubResponse, chec
     const query = Object.fromEntries(Object.entries((check['query'] ?? {}) as Fields).map(([name, value]) => [name, [String(value)]]))
     const { body } = behave({ method: 'GET', path: '/', query, headers: {}, text: '', body: undefined })
     if (!jsonEquals(body, check['body'])) {
-      throw new Error(`the stub answers ${JSON.stringify(body)} where its checks say ${JSON.stringify(check['body'])}`)
+      throw new CaseFault(`the stub answers ${JSON.stringify(body)} where its checks say ${JSON.stringify(check['body'])}`)
     }
   }
 }

@@ -1,5 +1,6 @@
 import { fromPointer, setOwn } from '../../../../lib/common/index.ts'
 import { assertKnown, type Fields } from '../case-file.ts'
+import { CaseFault } from '../case-fault.ts'
 
 /** Applies operations of JSON Patch (RFC 6902: add, remove, replace, move) to a copy of a document. */
 export function applyPatch(document: unknown, operations: readonly Fields[]): unknown {
@@ -22,7 +23,7 @@ export function applyPatch(document: unknown, operations: readonly Fields[]): un
         add(result, path, remove(result, String(operation['from'])))
         break
       default:
-        throw new Error(`patch has the operation "${String(operation['op'])}", which this runner does not know`)
+        throw new CaseFault(`patch has the operation "${String(operation['op'])}", which this runner does not know`)
     }
   }
   return result.root
@@ -34,7 +35,7 @@ function locate(holder: { root: unknown }, path: string): { readonly parent: Par
   const tokens = ['root', ...fromPointer(path)]
   let parent: unknown = holder
   for (const token of tokens.slice(0, -1)) parent = typeof parent === 'object' && parent !== null ? (parent as Fields)[token] : undefined
-  if (typeof parent !== 'object' || parent === null) throw new Error(`patch: nothing is at the parent of ${path}`)
+  if (typeof parent !== 'object' || parent === null) throw new CaseFault(`patch: nothing is at the parent of ${path}`)
   return { parent: parent as Parent, key: tokens.at(-1) ?? '' }
 }
 
@@ -45,13 +46,13 @@ function add(holder: { root: unknown }, path: string, value: unknown): void {
     return
   }
   const index = key === '-' ? parent.length : Number(key)
-  if (!Number.isInteger(index) || index < 0 || index > parent.length) throw new Error(`patch: ${path} is no place in the list`)
+  if (!Number.isInteger(index) || index < 0 || index > parent.length) throw new CaseFault(`patch: ${path} is no place in the list`)
   parent.splice(index, 0, value)
 }
 
 function remove(holder: { root: unknown }, path: string): unknown {
   const { parent, key } = locate(holder, path)
-  if (!Object.hasOwn(parent, key)) throw new Error(`patch: nothing is at ${path}`)
+  if (!Object.hasOwn(parent, key)) throw new CaseFault(`patch: nothing is at ${path}`)
   if (Array.isArray(parent)) return parent.splice(Number(key), 1)[0]
   const value = parent[key]
   Reflect.deleteProperty(parent, key)

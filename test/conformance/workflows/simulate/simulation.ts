@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { silentLogger, type Json, type JsonObject } from '../../../../lib/common/index.ts'
 import { SonatinaError } from '../../../../lib/errors/index.ts'
 import type { CloudEventRecord } from '../../../../lib/events/index.ts'
@@ -30,16 +31,18 @@ export class Simulation {
   /** Time was still being moved when the limit was reached. */
   endless = false
   private readonly expected = new Map<symbol, number>()
+  private readonly given: Fields
 
-  private constructor(file: CaseFile, project: Project) {
+  private constructor({ file, settings = {} }: LoadedCase, project: Project) {
     this.file = file
+    this.given = settings
     this.project = project
     this.time = new CaseClock(file.clock)
   }
 
   /** Lays out the files and starts the product; `twin` runs the definition in its other notation. */
   static async open(loaded: LoadedCase, twin?: string): Promise<Simulation> {
-    const simulation = new Simulation(loaded.file, await createProject(loaded, twin))
+    const simulation = new Simulation(loaded, await createProject(loaded, twin))
     try {
       await simulation.start()
     } catch (error) {
@@ -54,7 +57,7 @@ export class Simulation {
     this.runtime = await startProduct({
       root: project.root,
       definitions: [...project.definitions, ...this.continuations()],
-      settings: { 'sonatina.profile': profileOf(file.group), 'sonatina.store': 'memory', 'sonatina.instances.retention': '36500d', ...secretSettings(file.secrets), ...file.config },
+      settings: { 'sonatina.profile': profileOf(file.group), 'sonatina.store': 'memory', 'sonatina.instances.retention': '36500d', ...secretSettings(file.secrets), ...file.config, ...this.storeSettings() },
       settingsFiles: [],
       replace: { functions: this.functions(), subflows: this.subflows() },
       readResource: (uri) => project.readResource(uri),
@@ -65,6 +68,11 @@ export class Simulation {
       clock: this.time.clock,
       log: silentLogger,
     })
+  }
+
+  private storeSettings(): Fields {
+    const store = this.given['sonatina.store'] === 'sqlite' ? { 'sonatina.store.sqlite.file': join(this.project.root, 'instances.sqlite') } : {}
+    return { ...store, ...this.given }
   }
 
   /** Id of the workflow under test. */
