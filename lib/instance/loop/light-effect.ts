@@ -69,6 +69,7 @@ export class LightEffect {
   _stop(): this {
     if (this._processingStatus !== STOPPED) {
       this._processingStatus = STOPPED
+      this.#snapshot = { ...this.#snapshot, status: 'stopped' }
       this.#desk.withdraw(this.#snapshot.input.token)
     }
     return this

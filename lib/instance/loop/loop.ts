@@ -238,15 +238,21 @@ function startPath(step: Macrostep, id: string, src: string, input: unknown): vo
 }
 
 function stop(step: Macrostep, id: string): void {
-  const child = step.children[id] as (AnyActorRef & { _processingStatus: number }) | undefined
+  const child = step.children[id]
   if (child === undefined) return
   Reflect.deleteProperty(childrenOf(step), id)
-  if (child._processingStatus === 1 && !(child instanceof LightEffect)) step.scope.defer(() => { step.scope.stopChild(child) })
-  else (child as unknown as { _stop(): void })._stop()
+  end(step, child)
 }
 
+// What has ended keeps its children in the snapshot, stopped, as XState does.
 function stopAll(step: Macrostep): void {
-  for (const id of Object.keys(step.children)) stop(step, id)
+  for (const child of Object.values(step.children)) if (child !== undefined) end(step, child)
+}
+
+function end({ scope }: Macrostep, child: AnyActorRef): void {
+  const { _processingStatus: progress } = child as AnyActorRef & { _processingStatus: number }
+  if (progress === 1 && !(child instanceof LightEffect)) scope.defer(() => { scope.stopChild(child) })
+  else (child as unknown as { _stop(): void })._stop()
 }
 
 function outputOf({ context }: Macrostep, machine: AnyStateMachine): unknown {
