@@ -21,7 +21,27 @@ export {
   type FunctionContext,
   type ReceivedEvent,
 } from './function-runtime/index.ts'
-export { audit, createEnforcer, createEvaluator, enforce, evaluate, generateTenant, toServerOptions } from './tenancy/index.ts'
+export {
+  audit,
+  createEnforcer,
+  createEvaluator,
+  enforce,
+  evaluate,
+  generateSystem,
+  generateTenant,
+  resolveInputs,
+  toServerOptions,
+  type AuthorizationPolicy,
+  type Call,
+  type Decision,
+  type Enforcer,
+  type EnforceOptions,
+  type Evaluator,
+  type EvaluatorOptions,
+  type Finding,
+  type ResolvedInputs,
+  type TlsMaterial,
+} from './tenancy/index.ts'
 export {
   ConfigurationError,
   DataInputError,

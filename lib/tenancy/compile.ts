@@ -122,21 +122,22 @@ class FieldList {
   ): CompiledField[] {
     const fields: CompiledField[] = []
     for (const [positive, negative, kind] of kinds) {
-      this.#add(fields, kind, values[positive], `${pointer}/${positive}`, false)
-      this.#add(fields, kind, values[negative], `${pointer}/${negative}`, true)
+      fields.push(...this.#compileList(kind, values[positive], `${pointer}/${positive}`))
+      for (const field of this.#compileList(kind, values[negative], `${pointer}/${negative}`)) {
+        fields.push({ pointer: field.pointer, test: (facts) => !field.test(facts) })
+      }
     }
     return fields
   }
 
-  #add(fields: CompiledField[], kind: FieldKind, values: readonly string[] | undefined, pointer: string, isNegative: boolean): void {
+  #compileList(kind: FieldKind, values: readonly string[] | undefined, pointer: string): CompiledField[] {
     // An empty list counts as an absent field (tenancy.md, section 4, rule 4).
-    if (values === undefined || values.length === 0) return
+    if (values === undefined || values.length === 0) return []
     const { layer, context } = this.#compiler
     if ((layer !== 'http' && kind.httpOnly === true) || (layer === 'ambient' && kind.ambient !== true)) {
       this.isNarrowed = true
-      return
+      return []
     }
-    const test = kind.compile(values, context)
-    fields.push({ pointer, test: isNegative ? (facts) => !test(facts) : test })
+    return [{ pointer, test: kind.compile(values, context) }]
   }
 }

@@ -20,7 +20,7 @@ export interface HttpRequest {
 }
 
 /** What the middleware uses of Koa's context. */
-export interface HttpContext {
+interface HttpContext {
   readonly req: HttpRequest
   url: string
   status: number

@@ -35,7 +35,7 @@ export interface EnforceOptions {
 }
 
 /** Whether the last documents given are in force. */
-export interface EnforcerStatus {
+interface EnforcerStatus {
   /** `stale`: a newer set was invalid, and the one before stays in force. */
   readonly state: 'current' | 'stale'
   /** Policies that select the workload. */
@@ -156,7 +156,7 @@ function createJudge(options: EnforceOptions, logger: Logger): (request: HttpReq
       const read = readRequest(request)
       if ('fault' in read) return { status: 400, body: `Bad Request: ${read.fault}` }
       if (isStrict && !peer.isVerified) return deny('none', { fault: 'the connection has no verified certificate' })
-      const verdict = evaluator.decide(toCall(options, request, read, peer.identity))
+      const verdict = evaluator.decide(toCall(options, request, { read, peer: peer.identity }))
       if (verdict.outcome === 'allow') return { status: 200, request: read }
       return deny(verdict.document ?? 'none', { rule: verdict.rule, outcome: verdict.outcome, peer: peer.identity, method: read.method, path: read.path })
     } catch (error) {
@@ -192,8 +192,7 @@ function createIdentify(options: EnforceOptions): (request: HttpRequest) => Peer
   }
 }
 
-function toCall(options: EnforceOptions, request: HttpRequest, read: ReadRequest, peer: string | undefined): Call {
-  const { socket } = request
+function toCall(options: EnforceOptions, { socket }: HttpRequest, { read, peer }: { read: ReadRequest; peer: string | undefined }): Call {
   const { namespace, labels, port } = options.workload
   return {
     protocol: 'http',

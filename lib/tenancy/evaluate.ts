@@ -7,7 +7,7 @@ import { assertPolicies } from './validate.ts'
 export type Outcome = 'allow' | 'deny' | 'undecided'
 
 /** Answers for an external authorizer (CUSTOM policies); `undefined` when it cannot. */
-export type ExternalAnswer = (provider: string, call: Call) => 'allow' | 'deny' | undefined
+type ExternalAnswer = (provider: string, call: Call) => 'allow' | 'deny' | undefined
 
 /** How documents are read. */
 export interface EvaluatorOptions {
@@ -20,7 +20,7 @@ export interface EvaluatorOptions {
 }
 
 /** A decision and what made it. */
-export interface Verdict {
+interface Verdict {
   readonly outcome: Outcome
   /** `namespace/name` of the policy that decided; absent when no policy selects the workload or none allowed. */
   readonly document?: string
@@ -96,8 +96,8 @@ export function createEvaluator(documents: readonly unknown[], options: Evaluato
   const active = policies.filter((policy) => reasonToIgnore(policy) === undefined)
   const compiler = createCompiler(options.trustDomains ?? [])
   const rootNamespace = options.rootNamespace ?? 'istio-system'
-  const workload: Evaluator['workload'] = ({ namespace, labels }) => {
-    const selected = active.filter((policy) => selects(policy, namespace, labels, rootNamespace))
+  const workload: Evaluator['workload'] = (of) => {
+    const selected = active.filter((policy) => selects(policy, of, rootNamespace))
     return createWorkloadEvaluator(selected, compiler, options.external)
   }
   return { ignored, workload, evaluate: (call) => workload(call.destination).explain(call) }
@@ -109,7 +109,7 @@ function reasonToIgnore(policy: AuthorizationPolicy): string | undefined {
   return hasTarget ? 'it is attached to a gateway or service, not to workloads' : undefined
 }
 
-function selects(policy: AuthorizationPolicy, namespace: string, labels: Readonly<Record<string, string>>, rootNamespace: string): boolean {
+function selects(policy: AuthorizationPolicy, { namespace, labels }: Parameters<Evaluator['workload']>[0], rootNamespace: string): boolean {
   const own = namespaceOf(policy)
   if (own !== namespace && own !== rootNamespace) return false
   return Object.entries(policy.spec?.selector?.matchLabels ?? {}).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value)

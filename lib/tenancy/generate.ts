@@ -25,6 +25,13 @@ interface Parts {
   readonly sentForOwn: readonly Condition[]
 }
 
+/** Name of a policy and the workloads that it is for. */
+export interface PolicyPlace {
+  readonly namespace: string
+  readonly name: string
+  readonly component?: string
+}
+
 const COMPONENT_LABEL = 'app.kubernetes.io/component'
 
 /**
@@ -70,8 +77,8 @@ export function eventingSource(values: ResolvedValues, accounts: readonly string
   }
 }
 
-/** Makes an ALLOW policy in the chart's shape. */
-export function allowPolicy(namespace: string, name: string, component: string | undefined, rules: readonly Rule[]): AuthorizationPolicy {
+/** Makes an ALLOW policy in the chart's shape; without a component it selects all workloads of the namespace. */
+export function allowPolicy({ namespace, name, component }: PolicyPlace, rules: readonly Rule[]): AuthorizationPolicy {
   return {
     apiVersion: 'security.istio.io/v1beta1',
     kind: 'AuthorizationPolicy',
@@ -85,7 +92,7 @@ function fromKnativeAndIstio(namespace: string, parts: Parts): AuthorizationPoli
   const ingress = values.serving.ingressNamespace === '' ? [] : [values.serving.ingressNamespace]
   const callers = { namespaces: [...tenant.namespaces, SERVING_NAMESPACE, ...ingress, values.istioNamespace] }
   const eventing = isStrict ? parts.senders : { namespaces: [EVENTING_NAMESPACE] }
-  return allowPolicy(namespace, 'allow-from-knative-and-istio', undefined, [
+  return allowPolicy({ namespace, name: 'allow-from-knative-and-istio' }, [
     ...(values.serving.enabled ? [{ from: [{ source: callers }] }] : []),
     ...(values.eventing.enabled ? [{ from: [{ source: eventing }], when: parts.sentForOwn }] : []),
   ])
@@ -93,22 +100,23 @@ function fromKnativeAndIstio(namespace: string, parts: Parts): AuthorizationPoli
 
 function toServingReceiver(receiver: Component, parts: Parts): AuthorizationPolicy {
   const { values, hosts } = parts
-  return allowPolicy(SERVING_NAMESPACE, `allow-${parts.tenant.name}-to-${receiver.shortName}`, receiver.name, [
+  return allowPolicy({ namespace: SERVING_NAMESPACE, name: `allow-${parts.tenant.name}-to-${receiver.shortName}`, component: receiver.name }, [
     ...(values.serving.enabled ? [{ from: [{ source: parts.own }], to: [{ operation: { hosts } }] }] : []),
     ...(values.eventing.enabled ? [{ from: [{ source: parts.senders }], to: [{ operation: { hosts } }], when: parts.sentForOwn }] : []),
   ])
 }
 
 function kafkaBrokerReply(parts: Parts): AuthorizationPolicy {
-  return reply('kafka-broker-reply', 'kafka-broker-receiver', ['knative-kafka-broker-data-plane'], parts)
+  return reply('kafka-broker-receiver', { name: 'kafka-broker-reply', accounts: ['knative-kafka-broker-data-plane'] }, parts)
 }
 
 function channelBrokerReply(parts: Parts): AuthorizationPolicy {
-  return reply('mt-channel-based-broker-reply', 'broker-ingress', ['imc-dispatcher', 'mt-broker-filter', 'knative-kafka-channel-data-plane'], parts)
+  const accounts = ['imc-dispatcher', 'mt-broker-filter', 'knative-kafka-channel-data-plane']
+  return reply('broker-ingress', { name: 'mt-channel-based-broker-reply', accounts }, parts)
 }
 
-function reply(name: string, component: string, accounts: readonly string[], parts: Parts): AuthorizationPolicy {
-  return allowPolicy(EVENTING_NAMESPACE, `allow-${parts.tenant.name}-${name}`, component, [{
+function reply(component: string, { name, accounts }: { name: string; accounts: readonly string[] }, parts: Parts): AuthorizationPolicy {
+  return allowPolicy({ namespace: EVENTING_NAMESPACE, name: `allow-${parts.tenant.name}-${name}`, component }, [{
     from: [{ source: eventingSource(parts.values, accounts) }],
     to: [{ operation: receive({ paths: parts.paths }, parts) }],
     when: parts.sentForOwn,
@@ -120,7 +128,7 @@ function toEventingReceiver(receiver: Component, parts: Parts): AuthorizationPol
   const paths = parts.isStrict && HOST_RECEIVERS.has(receiver.name) ? [] : [receive({ paths: parts.paths }, parts)]
   const hosts = parts.isStrict && PATH_RECEIVERS.has(receiver.name) ? [] : [receive({ hosts: parts.hosts }, parts)]
   const fromSenders = (operation: Operation): Rule => ({ from: [{ source: parts.senders }], to: [{ operation }], when: parts.sentForOwn })
-  return allowPolicy(EVENTING_NAMESPACE, `allow-${parts.tenant.name}-to-${receiver.shortName}`, receiver.name, [
+  return allowPolicy({ namespace: EVENTING_NAMESPACE, name: `allow-${parts.tenant.name}-to-${receiver.shortName}`, component: receiver.name }, [
     { from: [{ source: parts.own }], to: [...paths, ...hosts].map((operation) => ({ operation })) },
     ...hosts.map(fromSenders),
     ...paths.map(fromSenders),
@@ -135,5 +143,5 @@ function receive(operation: Operation, parts: Parts): Operation {
 function waitForDrain(namespace: string, parts: Parts): AuthorizationPolicy {
   // The kubelet has no identity, so no source can be named.
   const operation: Operation = parts.isStrict ? { methods: ['GET'], paths: ['/wait-for-drain'], ports: ['8022'] } : { ports: ['8022'] }
-  return allowPolicy(namespace, 'allow-wait-for-drain', undefined, [{ to: [{ operation }] }])
+  return allowPolicy({ namespace, name: 'allow-wait-for-drain' }, [{ to: [{ operation }] }])
 }

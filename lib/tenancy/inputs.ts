@@ -16,7 +16,7 @@ export interface Component {
 }
 
 /** Values that tenants share, as an author may give them; the chart takes the same. */
-export interface SharedValues {
+interface SharedValues {
   /** Namespace of the mesh's control plane and of its ingress gateway. @default 'istio-system' */
   readonly istioNamespace?: string
   readonly cluster?: {
@@ -68,7 +68,7 @@ export interface InputOptions {
 }
 
 /** The releases of the chart that differ, newest first. */
-export type ChartVersion = 'main' | '1.35' | '1.31'
+type ChartVersion = 'main' | '1.35' | '1.31'
 
 /** Namespaces of Knative itself. */
 export const SERVING_NAMESPACE = 'knative-serving'
@@ -118,7 +118,7 @@ export function resolveInputs(value: unknown, place: string, options: InputOptio
   const shared = value as SharedValues
   const tenants = isFile ? (value as unknown as { tenants: readonly Tenant[] }).tenants : [value as Tenant]
   const values = fillDefaults(shared, chartVersion)
-  const refused = [...checkTenants(tenants, values, isFile, options.allowPlatformNamespaces ?? false), ...checkValues(values)]
+  const refused = [...checkTenants(tenants, values, { isFile, allowPlatform: options.allowPlatformNamespaces ?? false }), ...checkValues(values)]
   if (refused.length > 0) throw refuse(place, refused)
   return { tenants: tenants.map(({ name, namespaces }) => ({ name, namespaces })), values }
 }
@@ -163,17 +163,17 @@ function fillDefaults(values: SharedValues, chartVersion: ChartVersion): Resolve
   }
 }
 
-function checkTenants(tenants: readonly Tenant[], values: ResolvedValues, isFile: boolean, allowPlatform: boolean): Violation[] {
+function checkTenants(tenants: readonly Tenant[], values: ResolvedValues, options: { readonly isFile: boolean; readonly allowPlatform: boolean }): Violation[] {
   const system = new Set([values.istioNamespace, SERVING_NAMESPACE, EVENTING_NAMESPACE, 'knative-serving-ingress', values.serving.ingressNamespace])
   const owners = new Map<string, string>()
   const names = new Set<string>()
   const found: Violation[] = []
   for (const [index, { name, namespaces }] of tenants.entries()) {
-    const path = isFile ? ['tenants', index] : []
+    const path = options.isFile ? ['tenants', index] : []
     if (names.has(name)) found.push({ pointer: toPointer([...path, 'name']), message: `the tenant name "${name}" is used twice` })
     names.add(name)
     for (const [at, namespace] of namespaces.entries()) {
-      const fault = faultOfNamespace(namespace, system, owners.get(namespace), allowPlatform)
+      const fault = faultOfNamespace(namespace, { system, owner: owners.get(namespace), allowPlatform: options.allowPlatform })
       if (fault !== undefined) found.push({ pointer: toPointer([...path, 'namespaces', at]), ...fault })
       owners.set(namespace, name)
     }
@@ -181,7 +181,14 @@ function checkTenants(tenants: readonly Tenant[], values: ResolvedValues, isFile
   return found
 }
 
-function faultOfNamespace(namespace: string, system: ReadonlySet<string>, owner: string | undefined, allowPlatform: boolean): Omit<Violation, 'pointer'> | undefined {
+interface Surroundings {
+  readonly system: ReadonlySet<string>
+  /** Tenant that the namespace belongs to already. */
+  readonly owner: string | undefined
+  readonly allowPlatform: boolean
+}
+
+function faultOfNamespace(namespace: string, { system, owner, allowPlatform }: Surroundings): Omit<Violation, 'pointer'> | undefined {
   if (owner !== undefined) return { message: `the namespace "${namespace}" already belongs to tenant "${owner}"`, hint: 'a shared namespace would void the isolation' }
   if (system.has(namespace)) return { message: `the namespace "${namespace}" is the platform's own and cannot be a tenant's` }
   if (PLATFORM_NAMESPACE.test(namespace) && !allowPlatform) {

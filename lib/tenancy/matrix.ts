@@ -6,7 +6,7 @@ import { parseValue } from './documents.ts'
 import { createEvaluator, type Decision, type EvaluatorOptions, type Outcome } from './evaluate.ts'
 
 /** One row: a call and the decision it must have. */
-export interface MatrixRow {
+interface MatrixRow {
   readonly id: string
   /** Rules of the requirement that the row is about. */
   readonly rule: string

@@ -31,9 +31,9 @@ export function denyGatewayToLocalNames(tenant: Tenant, values: ResolvedValues, 
     to: [{ operation: { hosts: hosts.flatMap((host) => LOCAL_PORTS.map((port) => host + port)) } }],
   }]
   return [
-    ...tenant.namespaces.map((namespace) => denyPolicy(namespace, 'deny-gateway-to-local-names', undefined, rules)),
+    ...tenant.namespaces.map((namespace) => denyPolicy({ namespace, name: 'deny-gateway-to-local-names' }, rules)),
     ...values.serving.receivers.map(({ name, shortName }) =>
-      denyPolicy(SERVING_NAMESPACE, `deny-${tenant.name}-gateway-to-local-names-at-${shortName}`, name, rules)),
+      denyPolicy({ namespace: SERVING_NAMESPACE, name: `deny-${tenant.name}-gateway-to-local-names-at-${shortName}`, component: name }, rules)),
   ]
 }
 
@@ -47,10 +47,10 @@ export function denyForeignRevisions(tenant: Tenant, values: ResolvedValues): Au
     when: [{ key: 'request.headers[Knative-Serving-Namespace]', values: ['*'], notValues: namespaces }],
   }]
   return values.serving.receivers.map(({ name, shortName }) =>
-    denyPolicy(SERVING_NAMESPACE, `deny-${tenant.name}-foreign-revisions-at-${shortName}`, name, rules))
+    denyPolicy({ namespace: SERVING_NAMESPACE, name: `deny-${tenant.name}-foreign-revisions-at-${shortName}`, component: name }, rules))
 }
 
-function denyPolicy(namespace: string, name: string, component: string | undefined, rules: readonly Rule[]): AuthorizationPolicy {
+function denyPolicy({ namespace, name, component }: { namespace: string; name: string; component?: string }, rules: readonly Rule[]): AuthorizationPolicy {
   return {
     apiVersion: 'security.istio.io/v1beta1',
     kind: 'AuthorizationPolicy',

@@ -5,6 +5,21 @@ import type { AuthorizationPolicy, PeerAuthentication, ServiceMeshMemberRoll } f
 /** The mesh whose documents are wanted beside the policies. */
 export type MeshKind = 'istio' | 'openshift'
 
+/** A component of Knative Eventing that calls another. */
+interface Connection {
+  readonly name: string
+  readonly account: string
+  readonly component: string
+  readonly method: string
+}
+
+const CONNECTIONS: readonly Connection[] = ([
+  ['allow-mt-channel-based-broker-ingress-to-imc-dispatcher', 'mt-broker-ingress', 'imc-dispatcher'],
+  ['allow-mt-channel-based-broker-ingress-to-kafka-channel', 'mt-broker-ingress', 'kafka-channel-receiver'],
+  ['allow-kafka-channel-to-mt-channel-based-broker-filter', 'knative-kafka-channel-data-plane', 'broker-filter'],
+  ['allow-imc-to-mt-channel-based-broker-filter', 'imc-dispatcher', 'broker-filter'],
+] as const).map(([name, account, component]) => ({ name, account, component, method: 'POST' }))
+
 /**
  * Generates the documents that a cluster needs once: default deny, Knative's own traffic, probes (tenancy.md, section 2).
  */
@@ -12,12 +27,9 @@ export function generateSystem(values: ResolvedValues): AuthorizationPolicy[] {
   return [
     denyAll(EVENTING_NAMESPACE),
     denyAll(SERVING_NAMESPACE),
-    betweenComponents('allow-mt-channel-based-broker-ingress-to-imc-dispatcher', 'mt-broker-ingress', 'imc-dispatcher', 'POST', values),
-    betweenComponents('allow-mt-channel-based-broker-ingress-to-kafka-channel', 'mt-broker-ingress', 'kafka-channel-receiver', 'POST', values),
-    betweenComponents('allow-kafka-channel-to-mt-channel-based-broker-filter', 'knative-kafka-channel-data-plane', 'broker-filter', 'POST', values),
-    betweenComponents('allow-imc-to-mt-channel-based-broker-filter', 'imc-dispatcher', 'broker-filter', 'POST', values),
-    ...['kafka-broker-receiver', 'kafka-sink-receiver', 'kafka-channel-receiver'].map((receiver) =>
-      betweenComponents(`allow-probe-${receiver}`, 'kafka-controller', receiver, 'GET', values)),
+    ...CONNECTIONS.map((connection) => betweenComponents(connection, values)),
+    ...['kafka-broker-receiver', 'kafka-sink-receiver', 'kafka-channel-receiver'].map((component) =>
+      betweenComponents({ name: `allow-probe-${component}`, account: 'kafka-controller', component, method: 'GET' }, values)),
     toServingComponent('activator', [SERVING_NAMESPACE, values.istioNamespace]),
     toServingComponent('autoscaler', [SERVING_NAMESPACE]),
   ]
@@ -28,8 +40,8 @@ function denyAll(namespace: string): AuthorizationPolicy {
   return { apiVersion: 'security.istio.io/v1beta1', kind: 'AuthorizationPolicy', metadata: { name: 'deny-all-by-default', namespace }, spec: {} }
 }
 
-function betweenComponents(name: string, account: string, component: string, method: string, values: ResolvedValues): AuthorizationPolicy {
-  return allowPolicy(EVENTING_NAMESPACE, name, component, [{
+function betweenComponents({ name, account, component, method }: Connection, values: ResolvedValues): AuthorizationPolicy {
+  return allowPolicy({ namespace: EVENTING_NAMESPACE, name, component }, [{
     from: [{ source: eventingSource(values, [account]) }],
     to: [{ operation: { methods: [method] } }],
   }])

@@ -55,7 +55,7 @@ export interface Rule {
 export type Action = 'ALLOW' | 'DENY' | 'AUDIT' | 'CUSTOM'
 
 /** A reference to the gateway or service that a policy is attached to instead of workloads. */
-export interface TargetRef {
+interface TargetRef {
   readonly group?: string
   readonly kind: string
   readonly name: string
@@ -63,12 +63,12 @@ export interface TargetRef {
 }
 
 /** Chooses workloads by labels; absent or empty chooses all of the namespace. */
-export interface Selector {
+interface Selector {
   readonly matchLabels?: Readonly<Record<string, string>>
 }
 
 /** The specification part of an {@link AuthorizationPolicy}. */
-export interface AuthorizationPolicySpec {
+interface AuthorizationPolicySpec {
   readonly action?: Action
   readonly selector?: Selector
   readonly targetRef?: TargetRef
@@ -86,7 +86,7 @@ export interface AuthorizationPolicy {
 }
 
 /** How strictly mutual TLS is asked for. */
-export type MtlsMode = 'UNSET' | 'DISABLE' | 'PERMISSIVE' | 'STRICT'
+type MtlsMode = 'UNSET' | 'DISABLE' | 'PERMISSIVE' | 'STRICT'
 
 /** An Istio PeerAuthentication. */
 export interface PeerAuthentication {

@@ -7,7 +7,7 @@ import { checkPeerAuthentication, checkPolicy } from './validate-policy.ts'
 import { compileSchema } from './validate-schema.ts'
 
 /** The kinds that validation knows; other objects are skipped. */
-export type KnownKind = keyof typeof DOCUMENT_SCHEMAS
+type KnownKind = keyof typeof DOCUMENT_SCHEMAS
 
 const VALIDATORS: Readonly<Record<KnownKind, (document: JsonObject) => Violation[]>> = {
   AuthorizationPolicy: validator('AuthorizationPolicy', checkPolicy),

@@ -10,7 +10,7 @@ export async function auditCommand(args: readonly string[], io: PoliciesIo): Pro
     allowPositionals: true,
   })
   if (positionals.length === 0) throw badUsage('no files are given; name the files or folders with the documents, or - for standard input')
-  const failOn = oneOf('fail-on', values['fail-on'], ['warning', 'error'], 'error')
+  const failOn = oneOf('fail-on', values['fail-on'], ['warning', 'error']) ?? 'error'
   const loaded = await loadDocuments(positionals, () => io.readStdin())
   if (loaded.violations.length > 0) throw invalidDocuments(loaded.violations)
   const { documents } = onlyKnown(loaded.documents, io)

@@ -7,5 +7,5 @@ import { badUsage, COMMON_OPTIONS, type PoliciesIo } from './shared.ts'
 export async function chartCommand(args: readonly string[], io: PoliciesIo): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { ...COMMON_OPTIONS, out: { type: 'string' }, check: { type: 'boolean' } } })
   if (values.out === undefined) throw badUsage('--out names the folder for the chart')
-  return emitFiles(values.out, chartFiles(), { check: values.check ?? false, json: values.json ?? false }, io)
+  return emitFiles({ folder: values.out, files: chartFiles() }, { check: values.check ?? false, json: values.json ?? false }, io)
 }

@@ -33,7 +33,7 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS; allowPositi
 export async function checkCommand(args: readonly string[], io: PoliciesIo): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
   const files = [...values.file ?? [], ...positionals]
-  if (values.tenants !== undefined && values.from === undefined) return printTable(values.tenants, files, values, io)
+  if (values.tenants !== undefined && values.from === undefined) return printTable(values.tenants, { files, values }, io)
   const { from, to } = values
   const http = values.tcp === true ? 'tcp' : values.http
   if (from === undefined || to === undefined || http === undefined) throw badUsage('--from, --to and --http (or --tcp) say which call; --tenants prints a table instead')
@@ -46,7 +46,7 @@ export async function checkCommand(args: readonly string[], io: PoliciesIo): Pro
   return decision.decision === 'allow' ? 0 : 1
 }
 
-async function printTable(tenants: string, files: readonly string[], values: Values, io: PoliciesIo): Promise<number> {
+async function printTable(tenants: string, { files, values }: { files: readonly string[]; values: Values }, io: PoliciesIo): Promise<number> {
   const version = values['chart-version']
   const inputs = await loadInputs(tenants, io, version === undefined ? {} : { chartVersion: version })
   const generated = [...generateSystem(inputs.values), ...inputs.tenants.flatMap((tenant) => generateTenant(tenant, inputs.values, { strict: values.strict ?? false }))]

@@ -33,13 +33,19 @@ const OPTIONS = {
   format: { type: 'string' },
 } as const
 
+/** Documents with what they were made from, which their head tells. */
+interface Generated {
+  readonly documents: readonly PolicyDocument[]
+  readonly inputs: Parameters<typeof headerOf>[0]
+}
+
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']
 
 /** Runs `policies generate`: the documents of tenants, with `--system` those of the cluster before them. */
 export async function generateCommand(args: readonly string[], io: PoliciesIo): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: OPTIONS })
   const hasTenants = values.file !== undefined || values.name !== undefined || values.namespaces !== undefined
-  if (!hasTenants && values.system === true) return emit(systemDocuments(values, []), values, { values: sharedOnly(values) }, io)
+  if (!hasTenants && values.system === true) return emit({ documents: systemDocuments(values, []), inputs: { values: sharedOnly(values) } }, values, io)
   const inputs = await readInputs(values, io)
   const isStrict = values.strict ?? false
   const documents = [
@@ -47,14 +53,14 @@ export async function generateCommand(args: readonly string[], io: PoliciesIo): 
     ...meshDocuments(values, inputs),
     ...inputs.tenants.flatMap((tenant) => generateTenant(tenant, inputs.values, { strict: isStrict })),
   ]
-  return emit(documents, values, inputs, io)
+  return emit({ documents, inputs }, values, io)
 }
 
 /** Runs `policies system`: the documents that a cluster needs once. */
 export async function systemCommand(args: readonly string[], io: PoliciesIo): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: OPTIONS })
   const inputs: Pick<ResolvedInputs, 'values'> & Partial<ResolvedInputs> = values.file === undefined ? { values: sharedOnly(values) } : await readInputs(values, io)
-  return emit(systemDocuments(values, inputs.tenants ?? [], inputs.values), values, { values: inputs.values }, io)
+  return emit({ documents: systemDocuments(values, inputs.tenants ?? [], inputs.values), inputs: { values: inputs.values } }, values, io)
 }
 
 function sharedOnly(values: Values): ResolvedInputs['values'] {
@@ -66,8 +72,8 @@ function systemDocuments(values: Values, tenants: ResolvedInputs['tenants'], res
 }
 
 function meshDocuments(values: Values, inputs: ResolvedInputs): PolicyDocument[] {
-  if (values.mesh === undefined) return []
-  return generateMesh(oneOf('mesh', values.mesh, ['istio', 'openshift'], 'istio'), inputs.values, inputs.tenants)
+  const mesh = oneOf('mesh', values.mesh, ['istio', 'openshift'])
+  return mesh === undefined ? [] : generateMesh(mesh, inputs.values, inputs.tenants)
 }
 
 function versionOf(values: Values): { chartVersion?: string } {
@@ -92,26 +98,20 @@ async function readInputs(values: Values, io: PoliciesIo): Promise<ResolvedInput
   return resolveInputs({ name: values.name, namespaces, ...sharedOptions(values) }, 'options', options)
 }
 
-async function emit(
-  documents: readonly PolicyDocument[],
-  values: Values,
-  inputs: Parameters<typeof headerOf>[0],
-  io: PoliciesIo,
-): Promise<number> {
-  const format: RenderFormat = oneOf('format', values.format, ['yaml', 'json'], values.json === true && values.out === undefined ? 'json' : 'yaml')
+async function emit({ documents, inputs }: Generated, values: Values, io: PoliciesIo): Promise<number> {
+  const format: RenderFormat = oneOf('format', values.format, ['yaml', 'json']) ?? (values.json === true && values.out === undefined ? 'json' : 'yaml')
   const options = { format, header: headerOf(inputs, values.strict ?? false) }
   if (values.out === undefined) {
     if (values.check === true) throw badUsage('--check compares with a folder: name it with --out')
     io.stdout(renderStream(documents, options))
     return 0
   }
-  return emitFiles(values.out, renderFiles(documents, options), { check: values.check ?? false, json: values.json ?? false }, io)
+  return emitFiles({ folder: values.out, files: renderFiles(documents, options) }, { check: values.check ?? false, json: values.json ?? false }, io)
 }
 
 /** Writes files into a folder, or with `check` tells which of them differ from what is there. */
 export async function emitFiles(
-  folder: string,
-  files: readonly RenderedFile[],
+  { folder, files }: { readonly folder: string; readonly files: readonly RenderedFile[] },
   options: { readonly check: boolean; readonly json: boolean },
   io: PoliciesIo,
 ): Promise<number> {

@@ -82,9 +82,9 @@ export function badUsage(message: string): TenancyError {
   return new TenancyError({ code: 'TENANCY_INVALID', message })
 }
 
-/** Reads an option that allows few values. */
-export function oneOf<Value extends string>(option: string, value: string | undefined, allowed: readonly Value[], fallback: Value): Value {
-  if (value === undefined) return fallback
+/** Reads an option that allows few values; `undefined` when it is not given. */
+export function oneOf<Value extends string>(option: string, value: string | undefined, allowed: readonly Value[]): Value | undefined {
+  if (value === undefined) return undefined
   const found = allowed.find((each) => each === value)
   if (found === undefined) throw badUsage(`--${option} is ${allowed.join(' or ')}, not "${value}"`)
   return found
