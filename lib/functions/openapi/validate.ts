@@ -3,6 +3,7 @@ import AjvDraft04 from 'ajv-draft-04'
 import addFormats from 'ajv-formats'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import type { Json, JsonObject } from '../../common/index.ts'
+import { DefinitionError } from '../../errors/index.ts'
 import { argumentError, type ValueCheck } from './arguments.ts'
 import type { OperationModel, ParameterModel } from './model.ts'
 
@@ -40,9 +41,22 @@ function createCompiler(document: JsonObject): Compile {
   const strict = make(false)
   const coercing = make(true)
   // Cyclic schemas keep references into the document; here they must be relative to the schema that is compiled.
-  const shared = relative({ components: document['components'] ?? {}, definitions: document['definitions'] ?? {} }) as JsonObject
-  return (schema, coerce) => (coerce ? coercing : strict).compile({ ...shared, allOf: [relative(schema)] })
+  const shared = relative(Object.fromEntries(Object.entries(document).filter(([key]) => SHARED.test(key)))) as JsonObject
+  return (schema, coerce) => {
+    try {
+      return (coerce ? coercing : strict).compile({ ...shared, allOf: [relative(schema)] })
+    } catch (cause) {
+      throw new DefinitionError({
+        code: 'DEFINITION_INVALID',
+        message: `A schema of the document cannot be checked (sonatina.openapi.validate-arguments): ${cause instanceof Error ? cause.message : String(cause)}`,
+        cause,
+      })
+    }
+  }
 }
+
+/** Members of a document that schemas refer to. */
+const SHARED = /^(?:components|definitions|x-.*)$/
 
 function relative(value: Json): Json {
   if (Array.isArray(value)) return value.map(relative)
