@@ -178,9 +178,10 @@ class Compiler {
     try {
       return this.compile(right, scope)
     } catch (error) {
-      const isField = operator === '-' && left.kind === 'index' && left.key.kind === 'literal' && right.kind === 'call' && right.args.length === 0
-      if (!isField || !(error instanceof SyntaxFault)) throw error
-      throw new SyntaxFault(error.message, error.offset, `a field with a dash is written in quotes: ."${String(left.key.value)}-${right.name}"`)
+      const field = left.kind === 'index' && left.key.kind === 'literal' && typeof left.key.value === 'string' ? left.key.value : undefined
+      const isName = operator === '-' && right.kind === 'call' && right.args.length === 0
+      if (field === undefined || !isName || !(error instanceof SyntaxFault)) throw error
+      throw new SyntaxFault(error.message, error.offset, `a field with a dash is written in quotes: ."${field}-${right.name}"`)
     }
   }
 

@@ -67,7 +67,7 @@ describe('arguments', () => {
     ['42', '42', '42'], ['1.0', '1.0', '1.0'], ['2024-01-01', '2024-01-01', '2024-01-01'], ['pepa.1', 'pepa.1', 'pepa.1'],
   ]
   for (const [text, spec, sonataflow] of rows) {
-    it(`${JSON.stringify(text)}`, () => {
+    it(JSON.stringify(text), () => {
       expect(template(text, input), 'spec').to.deep.equal(spec)
       expect(template(text, input, { profile: 'sonataflow' }), 'sonataflow').to.deep.equal(sonataflow)
     })
@@ -173,7 +173,7 @@ describe('variables', () => {
 
   it('are known at load when their names are given', () => {
     const error = errorOf(() => make({ variables: ['item'] }).compileFilter('$itme', SITE))
-    expect(error.details.hint).to.include('$item')
+    expect(error.details['hint']).to.include('$item')
     expect(run('$item + 1', {}, { variables: { item: 2 } }, { variables: ['item'] })).to.equal(3)
   })
 
@@ -215,14 +215,14 @@ describe('errors of expressions', () => {
   }
   for (const [text, hint] of Object.entries(hints)) {
     it(`give a hint for ${text}`, () => {
-      expect(errorOf(() => make({ variables: [] }).compileFilter(text, SITE)).details.hint).to.include(hint)
+      expect(errorOf(() => make({ variables: [] }).compileFilter(text, SITE)).details['hint']).to.include(hint)
     })
   }
 
   it('carry jq\'s own text when a program fails', () => {
     const error = errorOf(() => run('.a.b + 1', { a: [] }))
     expect(error).to.include({ code: 'EXPRESSION_FAILED', message: 'Cannot index array with string ("b")' })
-    expect(error.details.column).to.equal(3)
+    expect(error.details['column']).to.equal(3)
   })
 
   it('refuse unknown languages', () => {

@@ -26,7 +26,7 @@ describe('merging results', () => {
     ['a list over list data', [1], [1, 2], [1, 2], [1, 2]],
   ]
   for (const [what, data, result, spec, sonataflow] of rows) {
-    it(`${what}`, () => {
+    it(what, () => {
       const before = JSON.stringify([data, result])
       const expected: Readonly<Record<Profile, Json>> = { spec, sonataflow }
       for (const profile of ['spec', 'sonataflow'] as const) expect(mergeResult(data, result, profile), profile).to.deep.equal(expected[profile])

@@ -166,13 +166,13 @@ export function alternative(left: Filter, right: Filter): Filter {
   const getRight = right.get
   const usesInput = left.usesInput || right.usesInput
   const paths: Filter['paths'] = (path, value, env, emit) => {
-    let found = false
+    const state = { found: false }
     const stopped = left.paths(path, value, env, (at, output) => {
       if (!isTruthy(output)) return false
-      found = true
+      state.found = true
       return emit(at, output)
     })
-    return stopped || (!found && right.paths(path, value, env, emit))
+    return stopped || (!state.found && right.paths(path, value, env, emit))
   }
   if (get && getRight) {
     const choose = (value: Json, env: Env): Json | typeof NONE => {
@@ -182,12 +182,12 @@ export function alternative(left: Filter, right: Filter): Filter {
     return right.count === 'one' ? one(choose as One, { usesInput, paths }) : optional(choose, { usesInput, paths })
   }
   return many((value, env, emit) => {
-    let found = false
+    const state = { found: false }
     const stopped = left.each(value, env, (output) => {
       if (!isTruthy(output)) return false
-      found = true
+      state.found = true
       return emit(output)
     })
-    return stopped || (!found && right.each(value, env, emit))
+    return stopped || (!state.found && right.each(value, env, emit))
   }, { usesInput, paths })
 }
