@@ -3,7 +3,7 @@ import type { CloudEventRecord } from './events/index.ts'
 import type { Catalogue, LoadFailure } from './definition/index.ts'
 import type { FunctionCall, FunctionResult } from './functions/index.ts'
 import type { MaybePromise } from './expressions/index.ts'
-import type { Host, HistoryStep } from './hosts/index.ts'
+import type { CrashPoint, Host, HistoryStep } from './hosts/index.ts'
 
 /** A definition given in code or by path. */
 export type DefinitionInput =
@@ -61,6 +61,8 @@ export interface RuntimeOptions {
   readonly stdout?: (line: string) => void
   /** Runs machines in XState's own loop instead of ours: the reference, for comparison. @default 'fast' */
   readonly loop?: 'stock' | 'fast'
+  /** Called where a test of durability may end the process. @internal */
+  readonly crashPoint?: (point: CrashPoint) => void
   readonly clock?: Clock
   readonly ids?: IdSource
   readonly log?: Logger

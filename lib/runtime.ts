@@ -3,12 +3,13 @@ import { dirname, join, resolve } from 'node:path'
 import { createAccessControl, createAuthorizer } from './auth/index.ts'
 import { createLogging, createRandomIdSource, createSystemClock, type Cancel, type Clock, type IdSource, type Logger, type Logging } from './common/index.ts'
 import { createSettings, type Settings } from './configuration/index.ts'
-import type { LoadOptions } from './definition/index.ts'
-import { createLoader, createRegistry, watchFiles, type DeployOptions, type Loader, type Registry } from './deployment/index.ts'
+import { loadDefinition, type LoadOptions } from './definition/index.ts'
+import { createLoader, createRegistry, deploy, watchFiles, type DeployOptions, type Loader, type Registry } from './deployment/index.ts'
 import type { DevServices } from './dev-services/index.ts'
 import { createFunctionCompiler, findHostModules, loadHostClasses, type FunctionCompiler } from './functions/index.ts'
-import { createSchedules, type Kernel } from './hosts/index.ts'
+import { canWait, createSchedules, type DeployedWorkflow, type Kernel, type KernelOptions, type StoredDefinition } from './hosts/index.ts'
 import { createMemoryHost } from './hosts/memory/index.ts'
+import { createSqliteHost, hasLibrary } from './hosts/sqlite/index.ts'
 import { createHttpClients, type HttpClients } from './http-client/index.ts'
 import { createLifecycle, createOutgoing, type Lifecycle, type Outgoing } from './messaging/index.ts'
 import type { Addresses, DefinitionInput, Runtime, RuntimeOptions } from './runtime-options.ts'
@@ -51,9 +52,11 @@ interface Parts extends Surroundings {
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   const parts = await wire(await surround(options))
   const { host, registry, loader, clock, log, settings, definitions, outgoing } = parts
-  const schedules = createSchedules({ clock, log, start: ({ program: { definition } }) => host.start({ workflowId: definition.id, version: definition.version, input: {} }) })
-  registry.catalogue.onChange(() => { schedules.update(registry.deployments.list()) })
   await loader.add(definitions)
+  await host.recover()
+  const schedules = createSchedules({ clock, log, memory: host.schedules, start: ({ program: { definition } }, due) => startScheduled(host, definition, due) })
+  schedules.update(registry.deployments.list())
+  registry.catalogue.onChange(() => { schedules.update(registry.deployments.list()) })
   const unwatch = settings.boolean('sonatina.definitions.watch', settings.profile === 'dev') ? await watchDefinitions(parts) : undefined
   let server: Server | undefined
   return {
@@ -81,6 +84,11 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       await parts.devServices?.close()
     },
   }
+}
+
+/** The key lets a run that was started before a crash not be started again after it. */
+function startScheduled(host: Kernel, { id, version }: { readonly id: string; readonly version: string }, due: number): Promise<unknown> {
+  return host.start({ workflowId: id, version, input: {}, idempotencyKey: `schedule/${version}/${String(due)}` })
 }
 
 async function surround(options: RuntimeOptions): Promise<Surroundings> {
@@ -164,8 +172,12 @@ async function wire(surroundings: Surroundings): Promise<Parts> {
   const clients = createHttpClients({ settings, clock, log })
   const metrics = createServerMetrics()
   const outgoing = createOutgoing({ settings, client: clients.general, clock, log })
-  const host = createHost(surroundings, { registry, metrics, outgoing })
+  const deployed: { functions?: FunctionCompiler } = {}
+  const redeploy = async (stored: StoredDefinition): Promise<DeployedWorkflow> =>
+    deploy(await loadDefinition({ uri: stored.uri, text: stored.text }, loadOptions(surroundings)), deployOptions(surroundings, deployed.functions as FunctionCompiler))
+  const host = createHost(surroundings, { registry, metrics, outgoing, redeploy })
   const functions = await createFunctions(surroundings, { clients, host })
+  deployed.functions = functions
   const loader = createLoader({
     registry,
     log,
@@ -176,10 +188,52 @@ async function wire(surroundings: Surroundings): Promise<Parts> {
   return { ...surroundings, registry, clients, metrics, outgoing, host, functions, loader }
 }
 
-function createHost({ options, settings, clock, ids, log }: Surroundings, { registry, metrics, outgoing }: Pick<Parts, 'registry' | 'metrics' | 'outgoing'>): Kernel {
+type HostParts = Pick<Parts, 'registry' | 'metrics' | 'outgoing'> & { readonly redeploy: (stored: StoredDefinition) => Promise<DeployedWorkflow> }
+
+/** Picks the host: in memory, or in a file for what can wait (`sonatina.store`). */
+function createHost(surroundings: Surroundings, parts: HostParts): Kernel {
+  const { options, settings, clock, log, root } = surroundings
+  const store = settings.text('sonatina.store')
+  const kernel = kernelOptions(surroundings, parts)
+  if (store === 'memory') return createMemoryHost(kernel)
+  if (!hasLibrary()) {
+    log.warn({ store }, `there is no binary of the package "libsql" for ${process.platform}-${process.arch}: instances are kept in memory and end with the process`)
+    return createMemoryHost(kernel)
+  }
+  const { deployments } = parts.registry
+  return createSqliteHost({
+    ...kernel,
+    file: resolve(root, settings.text('sonatina.store.sqlite.file', '.sonatina/sonatina.db')),
+    synchronous: settings.text('sonatina.store.sqlite.synchronous', 'FULL') === 'NORMAL' ? 'NORMAL' : 'FULL',
+    startedAt: clock.now(),
+    keep: {
+      isDurable: store === 'sqlite' ? () => true : (workflow) => canWait(workflow, deployments),
+      redeploy: parts.redeploy,
+      forward(event) {
+        options.onEvent?.(event)
+        return parts.outgoing.deliver(event)
+      },
+      storedHeaders: headersToStore(settings),
+      inboxRetention: settings.duration('sonatina.store.inbox-retention', DAY),
+      history: settings.boolean('sonatina.store.history', true),
+      ...(options.crashPoint === undefined ? {} : { probe: options.crashPoint }),
+    },
+  })
+}
+
+const DAY = 86_400_000
+
+/** Headers are kept only where that is asked for, and without those named (configuration.md §5). */
+function headersToStore(settings: Settings): (headers: Readonly<Record<string, string>>) => Readonly<Record<string, string>> {
+  if (!settings.boolean('sonatina.persistence.headers.enabled', false)) return () => ({})
+  const excluded = new Set((settings.list('sonatina.persistence.headers.excluded') ?? []).map((name) => name.toLowerCase()))
+  return (headers) => Object.fromEntries(Object.entries(headers).filter(([name]) => !excluded.has(name)))
+}
+
+function kernelOptions({ options, settings, clock, ids, log }: Surroundings, { registry, metrics, outgoing }: HostParts): KernelOptions {
   const maxActive = settings.number('sonatina.instances.max-active')
   const lifecycle = createLifecycleOf(settings, { clock, ids, outgoing })
-  return createMemoryHost({
+  return {
     deployments: registry.deployments,
     clock,
     ids,
@@ -202,7 +256,7 @@ function createHost({ options, settings, clock, ids, log }: Surroundings, { regi
       metrics.observe(observed)
       options.onStep?.(observed)
     },
-  })
+  }
 }
 
 /** Lifecycle events cost an event for every change: only where they are asked for. */

@@ -1,7 +1,15 @@
 import type { Cancel } from '../common/index.ts'
-import type { HistoryStep, Instance, InstanceFacts, RecordedFailure, WorkflowError } from '../instance/index.ts'
+import type { HostError } from '../errors/index.ts'
+import type { Command, Continuation, HistoryStep, Instance, InstanceFacts, RecordedFailure, SubflowCommand, WorkflowError } from '../instance/index.ts'
 import type { InstanceFailure, InstanceRecord, InstanceStatus, WaitRecord } from './host.ts'
 import type { DeployedWorkflow } from './deployments.ts'
+import type { Journal } from './journal.ts'
+
+/** A step before it has its place in the history. */
+export type UnplacedStep = Omit<HistoryStep, 'sequence' | 'at'>
+
+/** A caller that waits for an answer; an error tells it that what it asked for could not be kept. */
+export type Waiter = (live: LiveInstance, error?: HostError) => void
 
 /** An instance that a host holds in memory, with what belongs to it outside of its machine. */
 export interface LiveInstance {
@@ -13,29 +21,85 @@ export interface LiveInstance {
   /** Sub-flows that it waits for and that have not begun yet, by token. */
   readonly starting: Set<string>
   /** Sub-flows that it waits for, by the token of the effect. */
-  readonly awaited: Map<string, LiveInstance>
-  /** Sub-flows that end with it (S192). */
-  readonly dependents: Set<LiveInstance>
-  readonly parent?: LiveInstance
+  readonly subflows: Map<string, AwaitedSubflow>
+  /** Ids of sub-flows that end with it (S192). */
+  readonly dependents: Set<string>
   /** Callers that wait for an answer. */
-  waiters: ((live: LiveInstance) => void)[]
+  waiters: Waiter[]
   /** Its commands are being carried out; further turns are taken up by the loop that does it. */
   pumping: boolean
   /** Records a step where somebody wants to know. */
-  readonly report?: (step: Omit<HistoryStep, 'sequence' | 'at'>) => void
+  readonly report?: (step: UnplacedStep) => void
+  /** What belongs to it where it outlives the process. */
+  readonly durable?: DurableLife
   endedAt?: number
   /** Why it failed although its machine came to an end: its output is not valid. */
   failure?: InstanceFailure
 }
+
+/** What an instance hands its turns to when it outlives the process. */
+export interface Keeper {
+  /** A turn was made: it is written, and then has its effects. */
+  moved(live: LiveInstance): void
+  /** A sub-flow is given up by its parent, or ends with it. */
+  stopping(live: LiveInstance, childId: string): void
+  /** Takes a step of its history. */
+  note(live: LiveInstance, step: HistoryStep): void
+}
+
+/** What is known of the stored form of an instance, and what is not written yet. */
+export interface DurableLife {
+  readonly keeper: Keeper
+  /** There is a row of it. */
+  stored: boolean
+  /** Steps that are not written yet, and the place of the next one. */
+  steps: HistoryStep[]
+  nextStep: number
+  /** Under which idempotency key it was started; the body until that is stored. */
+  place?: { readonly key: string; readonly body?: string }
+  /** Commands to carry out once the turn is written. */
+  commands: Command[]
+  /** Timers as they are stored: due instants by token. */
+  timers: ReadonlyMap<string, number>
+  /** Keys of its waits as they are stored. */
+  waits: readonly string[]
+  /** Further writes that belong to its next commit. */
+  alongside: ((journal: Journal) => void)[]
+  /** The store may know sub-flows that end with it. */
+  hasDependents: boolean
+}
+
+/** A sub-flow that an action waits for. */
+export interface AwaitedSubflow {
+  readonly command: SubflowCommand
+  readonly childId: string
+}
+
+/** How a sub-flow came to rest, as its parent needs it. */
+export interface SubflowEnd {
+  readonly id: string
+  readonly status: InstanceStatus
+  readonly data: InstanceRecord['data']
+  readonly failure?: InstanceFailure | RecordedFailure
+  readonly continuation?: Continuation
+}
+
+/** Finds a live instance by its id. */
+export type FindLive = (id: string) => LiveInstance | undefined
 
 /** Status for callers and lists. */
 export function statusOf(live: LiveInstance): InstanceStatus {
   return live.failure === undefined ? live.instance.status : 'error'
 }
 
-/** No call is under way in it, nor in a sub-flow that it waits for (http-contract.md §2). */
-export function isQuiet(live: LiveInstance): boolean {
-  return live.instance.isQuiet && live.starting.size === 0 && [...live.awaited.values()].every(isQuiet)
+/** No call is under way in it, nor in a sub-flow that it waits for (http-contract.md §2). What is not in memory is quiet. */
+export function isQuiet(live: LiveInstance, find: FindLive): boolean {
+  if (!live.instance.isQuiet || live.starting.size > 0) return false
+  for (const { childId } of live.subflows.values()) {
+    const child = find(childId)
+    if (child !== undefined && !isQuiet(child, find)) return false
+  }
+  return true
 }
 
 /** The instance as callers see it. */
@@ -56,6 +120,19 @@ export function recordOf(live: LiveInstance): InstanceRecord {
   }
 }
 
+/** How a sub-flow stands, for its parent. */
+export function subflowEndOf(live: LiveInstance): SubflowEnd {
+  const failure = live.failure ?? live.instance.failure
+  const { continuation } = live.instance
+  return {
+    id: live.facts.id,
+    status: statusOf(live),
+    data: live.instance.data,
+    ...(failure === undefined ? {} : { failure }),
+    ...(continuation === undefined ? {} : { continuation }),
+  }
+}
+
 function failureOf(failure: RecordedFailure | undefined): InstanceFailure | undefined {
   return failure === undefined ? undefined : toFailure(failure, failure.failedNodeId)
 }
@@ -66,11 +143,11 @@ export function toFailure(error: WorkflowError, failedNodeId: string): InstanceF
   return { failedNodeId, name, code, message, ...(status === undefined ? {} : { status }) }
 }
 
-function waitsOf({ instance, awaited }: LiveInstance): readonly WaitRecord[] {
+function waitsOf({ instance, subflows }: LiveInstance): readonly WaitRecord[] {
   return [...instance.pending].map(([token, { input }]): WaitRecord => {
     const common = { nodeId: instance.nodeIdOf(token), nodeInstanceId: token, since: input.since }
-    const child = awaited.get(token)
-    if (child !== undefined) return { kind: 'subflow', ...common, names: [child.facts.id] }
+    const subflow = subflows.get(token)
+    if (subflow !== undefined) return { kind: 'subflow', ...common, names: [subflow.childId] }
     if (input.effect === 'timer') return { kind: 'timer', ...common, timer: timerKind(input), dueAt: input.dueAt ?? input.since }
     const events = instance.waits.find((wait) => wait.token === token)?.events
     if (events === undefined) return { kind: 'function', ...common }

@@ -1,13 +1,22 @@
 import type { Cancel, Clock, Logger } from '../common/index.ts'
 import type { DeployedWorkflow } from './deployments.ts'
+import type { StoredSchedule } from './journal.ts'
 import { compileSchedule, type NextRun } from './schedule.ts'
 
 /** What schedules need to start instances. */
 export interface SchedulesOptions {
   readonly clock: Clock
   readonly log: Logger
-  /** Starts an instance without input (S264). */
-  readonly start: (workflow: DeployedWorkflow) => Promise<unknown>
+  /** Starts an instance without input (S264); `due` is the instant for which it is started, milliseconds since the epoch. */
+  readonly start: (workflow: DeployedWorkflow, due: number) => Promise<unknown>
+  /** Remembers over restarts what has been started; absent where nothing is kept. */
+  readonly memory?: ScheduleMemory | undefined
+}
+
+/** Remembers when schedules began and last ran. */
+export interface ScheduleMemory {
+  get(workflow: DeployedWorkflow): StoredSchedule | undefined
+  put(workflow: DeployedWorkflow, schedule: StoredSchedule): void
 }
 
 /** Keeps the timers of scheduled definitions. */
@@ -17,18 +26,23 @@ export interface Schedules {
   close(): void
 }
 
-/** Creates the keeper of schedules (S253–S265). */
-export function createSchedules({ clock, log, start }: SchedulesOptions): Schedules {
+/**
+ * Creates the keeper of schedules (S253–S265).
+ *
+ * Runs that were missed while the process was down are made up for by one.
+ */
+export function createSchedules({ clock, log, start, memory }: SchedulesOptions): Schedules {
   const running = new Map<DeployedWorkflow, Cancel>()
-  const arm = (workflow: DeployedWorkflow, next: NextRun, after: number): void => {
+  const arm = (workflow: DeployedWorkflow, next: NextRun, after: number, deployedAt: number): void => {
     const due = next(after)
     if (due === undefined) {
       running.delete(workflow)
       return
     }
     running.set(workflow, clock.at(due, () => {
-      arm(workflow, next, due)
-      start(workflow).catch((error: unknown) => { log.error({ workflow: workflow.program.definition.id, error }, 'scheduled start failed') })
+      // Several missed runs are one: the next counts from now.
+      arm(workflow, next, Math.max(due, clock.now()), deployedAt)
+      start(workflow, due).then(() => { memory?.put(workflow, { deployedAt, lastRun: due }) }).catch((error: unknown) => { log.error({ workflow: workflow.program.definition.id, error }, 'scheduled start failed') })
     }))
   }
   return {
@@ -41,7 +55,11 @@ export function createSchedules({ clock, log, start }: SchedulesOptions): Schedu
       const now = clock.now()
       for (const workflow of workflows) {
         const { schedule } = workflow.program.definition.start
-        if (schedule !== undefined && !running.has(workflow)) arm(workflow, compileSchedule(schedule, now), now - 1)
+        if (schedule === undefined || running.has(workflow)) continue
+        const known = memory?.get(workflow)
+        if (known === undefined) memory?.put(workflow, { deployedAt: now })
+        const deployedAt = known?.deployedAt ?? now
+        arm(workflow, compileSchedule(schedule, deployedAt), known?.lastRun ?? Math.max(deployedAt, now) - 1, deployedAt)
       }
     },
     close() {

@@ -74,6 +74,12 @@ export class WaitIndex {
   }
 }
 
+/** The keys that the waits of an instance stand under. */
+export function keysOfWaits({ instance }: LiveInstance): readonly string[] {
+  const known = instance.context.correlation ?? {}
+  return [...new Set(instance.waits.flatMap(({ events }) => events.map(({ definition }) => keyOf(definition, known))))]
+}
+
 function keyOf(definition: EventDefinition, known: CorrelationValues): string {
   for (const { contextAttributeName, contextAttributeValue } of definition.correlation) {
     const name = contextAttributeName.toLowerCase()
@@ -83,7 +89,8 @@ function keyOf(definition: EventDefinition, known: CorrelationValues): string {
   return JSON.stringify([definition.type])
 }
 
-function keysOf(event: CloudEventRecord): string[] {
+/** The keys under which waits may stand that an event fits. */
+export function keysOf(event: CloudEventRecord): string[] {
   const keys = [JSON.stringify([event.type])]
   for (const [name, value] of Object.entries(event)) {
     if (name !== 'data' && name !== 'data_base64' && typeof value !== 'object') keys.push(JSON.stringify([event.type, name, String(value)]))

@@ -2,6 +2,8 @@ import type { Json, JsonObject } from '../common/index.ts'
 import type { EventDefinition } from '../definition/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
 import type { MaybePromise } from '../expressions/index.ts'
+import type { PathContext } from './context.ts'
+import type { EffectInput } from './effect.ts'
 import type { WorkflowError } from './workflow-error.ts'
 
 /** How an effect ended. */
@@ -25,12 +27,20 @@ export type Command =
   | SubflowCommand
   | { readonly kind: 'publish'; readonly event: CloudEventRecord }
 
+/** What an asynchronous action was prepared from: enough to prepare it again. */
+export interface DetachedOrigin {
+  readonly input: EffectInput
+  readonly context: PathContext
+}
+
 /** A function call, or an evaluation that takes time. */
 export interface CallCommand {
   readonly kind: 'call'
   readonly token: string
   /** Nobody waits for the answer (S102). */
   readonly detached: boolean
+  /** Given with what nobody waits for: the instance does not hold it any more. */
+  readonly origin?: DetachedOrigin
   /** Carries it out: at once, or later. Never throws. */
   run(signal: AbortSignal): MaybePromise<Outcome>
 }
@@ -44,6 +54,7 @@ export interface SubflowCommand {
   readonly input: Json
   readonly variables?: JsonObject
   readonly detached: boolean
+  readonly origin?: DetachedOrigin
   readonly onParentComplete: 'terminate' | 'continue'
   /** Filters what it gave. Never throws. */
   finish(output: Json): MaybePromise<Outcome>

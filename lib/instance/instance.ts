@@ -4,8 +4,8 @@ import { InstanceError } from '../errors/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
 import type { Bindings, MaybePromise } from '../expressions/index.ts'
 import { FAILED_TAG, MACHINE_EVENTS } from '../translation/index.ts'
-import type { Command, EventWait, Outcome, Prepared, Result } from './commands.ts'
-import type { Continuation, PathContext, RecordedFailure, WorkflowOutput } from './context.ts'
+import type { Command, DetachedOrigin, EventWait, Outcome, Prepared, Result } from './commands.ts'
+import type { Continuation, PathContext, RecordedFailure, RetryProgress, WorkflowOutput } from './context.ts'
 import { registerDesk, type EffectInput } from './effect.ts'
 import type { InstanceFacts } from './facts.ts'
 import type { HistoryStep } from './history.ts'
@@ -18,7 +18,7 @@ import { actionAt, type Program } from './program.ts'
 import { receiveEvent } from './receive.ts'
 import { stampEvent } from './stamp.ts'
 import { evaluateSteps, type NamedStep } from './steps/evaluate-steps.ts'
-import { addressOf, chain } from './steps/step.ts'
+import { addressOf, chain, type StepParams } from './steps/step.ts'
 import { timeoutError, toWorkflowError, type TimeoutKind } from './workflow-error.ts'
 
 /** What instances of one definition share. */
@@ -50,6 +50,12 @@ export interface PersistedInstance {
   readonly snapshot: Snapshot<unknown>
   /** Tokens and event ids given out so far. */
   readonly sequence: number
+  /** The workflow's time is up, and these calls may still end (A15). */
+  readonly ending?: { readonly token: string; readonly calls: readonly string[] }
+  /** Due instants of timers that were moved, by token. */
+  readonly dueAt?: Readonly<Record<string, number>>
+  /** What effects under way were prepared with, by token, where the data has changed since. */
+  readonly contexts?: Readonly<Record<string, PathContext>>
 }
 
 /** How an instance begins. */
@@ -62,6 +68,8 @@ export interface Beginning {
 interface PendingEffect {
   readonly ref: AnyActorRef
   readonly input: EffectInput
+  /** What it was prepared with: carried out again, it must ask for the same. */
+  context: PathContext | undefined
 }
 
 /**
@@ -89,6 +97,9 @@ export class Instance implements InstanceDesk {
   #steps = 0
   /** The workflow's time is up, but running calls may end (A15). */
   #ending: string | undefined
+  /** The stored form while the instance is brought back from it. */
+  #restored: PersistedInstance | undefined
+  readonly #moved = new Map<string, number>()
 
   constructor(facts: InstanceFacts, deployment: Deployment, environment: InstanceEnvironment) {
     this.facts = facts
@@ -111,7 +122,9 @@ export class Instance implements InstanceDesk {
   /** Brings an instance back from its stored form; pending effects post their commands again. */
   resume(persisted: PersistedInstance): void {
     this.#sequence = persisted.sequence
+    this.#restored = persisted
     this.#run(createActor(this.#machines.root, { id: this.facts.id, snapshot: persisted.snapshot, input: { desk: this }, ...this.#inspection() }))
+    this.#restored = undefined
   }
 
   // The observer has to be there from the start: the first steps are taken while the actor is made.
@@ -126,12 +139,31 @@ export class Instance implements InstanceDesk {
     // Without an observer XState reports errors of a root actor to the process.
     actor.subscribe({ error: () => undefined })
     actor.start()
+    const { ending } = this.#restored ?? {}
+    if (ending !== undefined) {
+      this.#queue = this.#queue.filter((token) => ending.calls.includes(token))
+      this.#drain()
+      this.#ending = ending.token
+    }
     this.#advance()
   }
 
   /** The stored form; call it only at rest. */
   persist(): PersistedInstance {
-    return { snapshot: this.#live.getPersistedSnapshot(), sequence: this.#sequence }
+    const contexts: Record<string, PathContext> = {}
+    let changed = false
+    for (const [token, effect] of this.#effects) {
+      if (effect.context === undefined || effect.context.data === this.#contextOf(effect).data) continue
+      contexts[token] = effect.context
+      changed = true
+    }
+    return {
+      snapshot: this.#live.getPersistedSnapshot(),
+      sequence: this.#sequence,
+      ...(this.#ending === undefined ? {} : { ending: { token: this.#ending, calls: [...this.#calls] } }),
+      ...(this.#moved.size === 0 ? {} : { dueAt: Object.fromEntries(this.#moved) }),
+      ...(changed ? { contexts } : {}),
+    }
   }
 
   get #live(): ReturnType<typeof createActor<AnyStateMachine>> {
@@ -305,7 +337,13 @@ export class Instance implements InstanceDesk {
     const effect = this.#effects.get(token)
     if (effect?.input.effect !== 'timer') return
     this.#environment.withdraw(this, token)
-    this.post(effect.ref, { ...effect.input, dueAt })
+    this.#moved.set(token, dueAt)
+    this.post(effect.ref, effect.input)
+  }
+
+  /** Prepares an asynchronous action once more, from what its command carried: its host was stopped before it was done. */
+  revive({ input, context }: DetachedOrigin): MaybePromise<Prepared> {
+    return this.#prepareAction({ ...input, gated: true }, context)
   }
 
   #send(event: { readonly type: string; readonly data?: unknown }): void {
@@ -332,9 +370,13 @@ export class Instance implements InstanceDesk {
     return typeof input['milliseconds'] === 'number' ? input['milliseconds'] : undefined
   }
 
-  post(ref: AnyActorRef, input: EffectInput): void {
-    this.#effects.set(input.token, { ref, input })
-    if (input.effect === 'timer') this.#commands.push({ kind: 'timer', token: input.token, dueAt: input.dueAt ?? 0 })
+  post(ref: AnyActorRef, posted: EffectInput): void {
+    const { token } = posted
+    const moved = this.#moved.get(token) ?? this.#restored?.dueAt?.[token]
+    const input = moved === undefined ? posted : { ...posted, dueAt: moved }
+    if (moved !== undefined) this.#moved.set(token, moved)
+    this.#effects.set(token, { ref, input, context: this.#restored?.contexts?.[token] })
+    if (input.effect === 'timer') this.#commands.push({ kind: 'timer', token, dueAt: input.dueAt ?? 0 })
     else if (input.effect !== 'event') this.#queue.push(input.token)
   }
 
@@ -342,14 +384,28 @@ export class Instance implements InstanceDesk {
     this.#effects.delete(token)
     this.#awaited.delete(token)
     this.#calls.delete(token)
+    if (this.#moved.size > 0) this.#moved.delete(token)
     this.#environment.withdraw(this, token)
   }
 
-  enter(state: number): void {
+  enter(state: number, data: Json): void {
     this.#count()
     if (this.#environment.report === undefined) return
     const name = this.program.states[state]?.state.name ?? ''
-    this.#report({ type: 'stateEntered', nodeId: name, state: name })
+    this.#report({ type: 'stateEntered', nodeId: name, state: name, data })
+  }
+
+  chose(index: number, choice: number): void {
+    const state = this.program.states[index]?.state
+    if (this.#environment.report === undefined || state?.type !== 'switch') return
+    const condition = state.dataConditions[choice]
+    const name = condition === undefined ? 'default' : condition.name ?? condition.condition
+    this.#report({ type: 'conditionTaken', nodeId: state.name, state: state.name, detail: { condition: name, index: choice } })
+  }
+
+  retries(params: StepParams, { count, delay }: RetryProgress): void {
+    if (this.#environment.report === undefined) return
+    this.#report({ type: 'actionRetried', nodeId: nodeIdOf(this.program, params), ...this.#place(params), detail: { attempt: count, delay } })
   }
 
   #count(): void {
@@ -363,6 +419,8 @@ export class Instance implements InstanceDesk {
   }
 
   publish(context: PathContext): void {
+    // Where one could not be made none is sent: the step is taken again.
+    if (context.failure !== undefined) return
     for (const event of context.outbox ?? []) this.#emit(event)
   }
 
@@ -397,14 +455,19 @@ export class Instance implements InstanceDesk {
 
   /** Carries out what needs nothing from outside, one effect after another, until the machine rests. */
   #advance(): void {
-    for (;;) {
-      if (this.#ending !== undefined && this.#calls.size === 0) this.#endNow(this.#ending)
-      const token = this.#ending === undefined ? this.#queue.shift() : undefined
-      if (token === undefined) break
+    if (this.#ending === undefined) this.#drain()
+    while (this.#ending !== undefined && this.#calls.size === 0) {
+      this.#endNow(this.#ending)
+      this.#drain()
+    }
+    if (this.isQuiet) this.#steps = 0
+  }
+
+  #drain(): void {
+    for (let token = this.#queue.shift(); token !== undefined; token = this.#queue.shift()) {
       const effect = this.#effects.get(token)
       if (effect !== undefined) this.#perform(effect)
     }
-    if (this.isQuiet) this.#steps = 0
   }
 
   #endNow(token: string): void {
@@ -422,23 +485,30 @@ export class Instance implements InstanceDesk {
     }
   }
 
-  #prepare({ ref, input }: PendingEffect): MaybePromise<Prepared> {
-    const context = this.#contextOf({ ref, input })
+  #prepare(effect: PendingEffect): MaybePromise<Prepared> {
+    const { input } = effect
+    const context = effect.context ?? this.#contextOf(effect)
+    effect.context = context
     if (input.effect === 'evaluate') {
       const steps = input['steps'] as unknown as readonly NamedStep[]
       return evaluateSteps(steps, context, this).then((output): Prepared => ({ kind: 'outcome', outcome: { output } }))
     }
-    const compiled = actionAt(this.program, addressOf(input as never))
     if (input.effect === 'condition') {
+      const compiled = actionAt(this.program, addressOf(input as never))
       const holds = compiled.condition?.evaluate(context.data, this.bindings(context)) ?? true
       return chain(holds, (perform): Prepared => ({ kind: 'outcome', outcome: { output: { skipped: !perform } } }))
     }
-    this.#report({ type: 'actionStarted', nodeId: nodeIdOf(this.program, input as object), ...this.#place(input) })
+    // What is carried out again was told when it began.
+    if (this.#restored === undefined) this.#report({ type: 'actionStarted', nodeId: nodeIdOf(this.program, input as object), ...this.#place(input) })
+    return this.#prepareAction(input, context)
+  }
+
+  #prepareAction(input: EffectInput, context: PathContext): MaybePromise<Prepared> {
     return prepareAction({
       scope: this,
       facts: this.facts,
       log: this.#environment.log,
-      compiled,
+      compiled: actionAt(this.program, addressOf(input as never)),
       context,
       token: input.token,
       state: this.program.states[Number(input['state'])]?.state.name ?? '',
@@ -470,7 +540,7 @@ export class Instance implements InstanceDesk {
       this.#answer(effect, { output: {} })
     } else {
       const { command } = prepared
-      this.#commands.push(command)
+      this.#commands.push(command.detached ? { ...command, origin: { input: effect.input, context: effect.context ?? this.context } } : command)
       if (command.detached) this.#answer(effect, { output: {} })
       else if (command.kind === 'call') this.#calls.add(token)
     }
@@ -479,6 +549,7 @@ export class Instance implements InstanceDesk {
   #answer(effect: PendingEffect, outcome: Result): void {
     this.#effects.delete(effect.input.token)
     this.#awaited.delete(effect.input.token)
+    if (this.#moved.size > 0) this.#moved.delete(effect.input.token)
     if (effect.input.effect === 'action') this.#reportAction(effect, outcome)
     effect.ref.send('error' in outcome
       ? { type: 'swf.effect.failed', error: outcome.error }
@@ -498,7 +569,7 @@ export class Instance implements InstanceDesk {
     else this.#report({ type: 'actionCompleted', ...place, data: ((outcome.output as { result?: Json } | undefined)?.result ?? null) })
   }
 
-  #place(input: EffectInput): { state: string; action?: string; branch?: string } {
+  #place(input: JsonObject): { state: string; action?: string; branch?: string } {
     const state = this.program.states[Number(input['state'])]?.state
     if (state === undefined) return { state: '' }
     const branch = typeof input['branch'] === 'number' ? branchName(state, input['branch']) : undefined

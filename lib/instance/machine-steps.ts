@@ -5,7 +5,7 @@ import type { EffectDesk } from './effect.ts'
 import { nodeIdOf } from './node-id.ts'
 import type { Program } from './program.ts'
 import { EVALUATING_STEPS } from './steps/evaluating.ts'
-import type { StepParams, StepScope } from './steps/step.ts'
+import type { Patch, StepParams, StepScope } from './steps/step.ts'
 import { toWorkflowError } from './workflow-error.ts'
 
 /** The side of an instance that its machines see. */
@@ -18,9 +18,18 @@ export interface InstanceDesk extends EffectDesk, StepScope {
   publish(context: PathContext): void
 }
 
+/** Parts of a context that belong to the state at work and mean nothing to the next one. */
+const OF_ONE_STATE = ['choice', 'retries', 'join', 'loop', 'expected', 'answer', 'outbox'] as const
+
+/** What changes when a state is entered: what the one before left behind is forgotten, it would be stored with every wait. */
+export function enteringState(context: PathContext, state: number): Patch {
+  const left = OF_ONE_STATE.filter((part) => context[part] !== undefined)
+  return left.length === 0 ? { state } : { state, ...Object.fromEntries(left.map((part) => [part, undefined])) }
+}
+
 /** Id of the actor of an iteration. */
 export function iterationId(state: number, index: number): string {
-  return `s${String(state)}.i${String(index)}`
+  return `s${String(state)}.i.${String(index)}`
 }
 
 /** The next batch of a foreach state: what to spawn, and how far the loop is then (S077). */

@@ -9,7 +9,7 @@ import { FLOW_STEPS } from './steps/flow.ts'
 import type { StepEvent, StepParams } from './steps/step.ts'
 import { compileNodes } from './loop/compiled-node.ts'
 import { Loop } from './loop/loop.ts'
-import { iterationId, planIterations, takeStep, type InstanceDesk } from './machine-steps.ts'
+import { enteringState, iterationId, planIterations, takeStep, type InstanceDesk } from './machine-steps.ts'
 import type { Program } from './program.ts'
 
 /** Input of a root machine. */
@@ -178,7 +178,7 @@ const EFFECTS = ['action', 'condition', 'evaluate', 'event', 'timer'] as const
 const PLUMBING: Readonly<Record<string, unknown>> = {
   enterState: assign(((args: Arguments, params: { state: number }) => {
     scopeOf(args).enter(params.state, args.context.data)
-    return { state: params.state }
+    return enteringState(args.context, params.state)
   }) as never),
   publishEvents: (args: Arguments) => { scopeOf(args).publish(args.context) },
   forwardResult: sendParent((({ event }: Arguments, address: StepParams) =>

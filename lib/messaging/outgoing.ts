@@ -20,6 +20,8 @@ export interface Outgoing {
    * same id and finally logged.
    */
   send(event: CloudEventRecord, channel?: string): void
+  /** Sends an event on the channel of its type; resolves with false when it could not be delivered, for whoever keeps it to send again. */
+  deliver(event: CloudEventRecord): Promise<boolean>
   /** Resolves when no delivery is under way any more. */
   idle(): Promise<void>
   /** Waits for deliveries that are under way, for so many milliseconds at most. */
@@ -39,20 +41,27 @@ const RETRY_DELAYS = [100, 1000, 5000] as const
 export function createOutgoing({ settings, client, clock, log }: OutgoingOptions): Outgoing {
   const channels = readChannels(settings)
   const sink = settings.text('sonatina.messaging.sink')
-  const underWay = new Set<Promise<void>>()
+  const underWay = new Set<Promise<boolean>>()
   const targetOf = (channel: string): Target | undefined => channels.get(channel) ?? (sink === undefined ? undefined : { url: sink, mode: 'binary', method: 'POST' })
 
-  async function deliver(event: CloudEventRecord, target: Target): Promise<void> {
+  async function deliver(event: CloudEventRecord, target: Target): Promise<boolean> {
     const { headers, body } = encodeHttp(event, target.mode)
     for (const delay of [...RETRY_DELAYS, undefined]) {
       const problem = await attempt(headers, body, target)
-      if (problem === undefined) return
+      if (problem === undefined) return true
       if (delay === undefined) {
         log.error({ event: event.id, type: event.type, problem }, 'event could not be delivered')
-        return
+        break
       }
       await new Promise<void>((resolve) => { clock.at(clock.now() + delay, resolve) })
     }
+    return false
+  }
+
+  function follow(delivery: Promise<boolean>): Promise<boolean> {
+    const followed = delivery.finally(() => { underWay.delete(followed) })
+    underWay.add(followed)
+    return followed
   }
 
   async function attempt(headers: Record<string, string>, body: Uint8Array | undefined, { url, method }: Target): Promise<string | undefined> {
@@ -69,8 +78,12 @@ export function createOutgoing({ settings, client, clock, log }: OutgoingOptions
     send(event, channel = event.type) {
       const target = targetOf(channel)
       if (target === undefined) return
-      const delivery = deliver(event, target).finally(() => { underWay.delete(delivery) })
-      underWay.add(delivery)
+      void follow(deliver(event, target))
+    },
+    deliver(event) {
+      const target = targetOf(event.type)
+      // What nobody asked for has arrived.
+      return target === undefined ? Promise.resolve(true) : follow(deliver(event, target))
     },
     async idle() {
       while (underWay.size > 0) await Promise.all(underWay)

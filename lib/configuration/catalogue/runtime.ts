@@ -87,6 +87,8 @@ export const RUNTIME: readonly SettingDefinition[] = [
   setting('kogito.persistence.type', 'text', 'Any value means `sonatina.store=sqlite`.'),
   setting('sonatina.store.sqlite.file', 'text', 'Database file.', { default: '.sonatina/sonatina.db' }),
   setting('sonatina.store.sqlite.synchronous', 'choice', 'How safe a commit is against loss of power.', { values: ['FULL', 'NORMAL'], default: 'FULL' }),
+  setting('sonatina.store.history', 'boolean', 'Keep the steps of instances that are stored, for `/management` and the inspector.', { default: 'true' }),
+  setting('sonatina.store.inbox-retention', 'duration', 'How long a received event and an idempotency key are known: the same again does nothing.', { unit: 's', default: '24h' }),
   setting('sonatina.persistence.headers.enabled', 'boolean', 'Keep inbound headers of an instance in the store.', { aliases: ['kogito.persistence.headers.enabled'], default: 'false' }),
   setting('sonatina.persistence.headers.excluded', 'list', 'Headers that are not kept.', { aliases: ['kogito.persistence.headers.excluded'] }),
   setting('sonatina.instances.limit', 'integer', 'Longest list of instances.', { aliases: ['kogito.process.instances.limit'], default: '1000', min: 1 }),

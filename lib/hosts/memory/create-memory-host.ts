@@ -1,4 +1,5 @@
-import { Kernel, type KernelOptions } from '../kernel.ts'
+import { Kernel } from '../kernel.ts'
+import type { KernelOptions } from '../parts.ts'
 
 /**
  * Creates the host that keeps instances in the process: nothing is written, and a restart forgets them.

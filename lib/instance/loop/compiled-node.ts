@@ -18,8 +18,8 @@ export interface CompiledNode {
   readonly always: readonly CompiledTransition[]
   /** Transitions by event type. */
   readonly on: ReadonlyMap<string, readonly CompiledTransition[]>
-  /** Transitions for the end of any child, where a state takes them. */
-  readonly onAnyChild: readonly CompiledTransition[]
+  /** Transitions for the end of an iteration of a foreach state, whose event types begin alike. */
+  readonly onIteration: { readonly prefix: string; readonly transitions: readonly CompiledTransition[] } | undefined
   readonly isFinal: boolean
   /** First child of a compound node. */
   initial: CompiledNode | undefined
@@ -53,7 +53,7 @@ export interface CompiledInvoke {
   readonly isPath: boolean
 }
 
-const ANY_CHILD = 'xstate.done.actor.*'
+const ITERATIONS = /^xstate\.done\.actor\.s\d+\.i\.\*$/
 const PLUMBING: Readonly<Record<string, (params: StepParams) => CompiledAction>> = {
   enterState: ({ state = 0 }) => ({ kind: 'enter', state }),
   publishEvents: () => ({ kind: 'publish' }),
@@ -76,6 +76,7 @@ export function compileNodes(machine: AnyStateMachine, program: Program, effects
   function compile(node: AnyStateNode, parent: CompiledNode | undefined): CompiledNode {
     if (node.type === 'parallel' || node.type === 'history') known = false
     const on = new Map<string, readonly CompiledTransition[]>()
+    let onIteration: CompiledNode['onIteration']
     const result: CompiledNode = {
       node,
       parent,
@@ -85,15 +86,17 @@ export function compileNodes(machine: AnyStateMachine, program: Program, effects
       invokes: node.invoke.map((definition) => compileInvoke(definition as unknown as { id: string; src: string; input: CompiledInvoke['input'] })),
       get always() { return always },
       on,
-      get onAnyChild() { return on.get(ANY_CHILD) ?? [] },
+      get onIteration() { return onIteration },
       isFinal: node.type === 'final',
       initial: undefined,
     }
     compiled.set(node, result)
     const always = (node.always ?? []).map((transition) => compileTransition(transition, result))
     for (const [descriptor, transitions] of node.transitions) {
-      if (descriptor.includes('*') && descriptor !== ANY_CHILD) known = false
-      on.set(descriptor, transitions.map((transition) => compileTransition(transition, result)))
+      const list = transitions.map((transition) => compileTransition(transition, result))
+      if (ITERATIONS.test(descriptor)) onIteration = { prefix: descriptor.slice(0, -1), transitions: list }
+      else if (descriptor.includes('*')) known = false
+      else on.set(descriptor, list)
     }
     for (const child of Object.values(node.states)) compile(child as AnyStateNode, result)
     return result

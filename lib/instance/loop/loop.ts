@@ -3,7 +3,7 @@ import type { JsonObject } from '../../common/index.ts'
 import { MACHINE_EVENTS } from '../../translation/index.ts'
 import type { PathContext } from '../context.ts'
 import { deskOf } from '../effect.ts'
-import { iterationId, planIterations, takeStep, type InstanceDesk } from '../machine-steps.ts'
+import { enteringState, iterationId, planIterations, takeStep, type InstanceDesk } from '../machine-steps.ts'
 import type { StepEvent } from '../steps/step.ts'
 import { defaultsOf, type CompiledAction, type CompiledInvoke, type CompiledNode, type CompiledTransition } from './compiled-node.ts'
 import { LightEffect } from './light-effect.ts'
@@ -133,7 +133,8 @@ function pathOf(leaf: CompiledNode): CompiledNode[] {
 function select(leaf: CompiledNode, event: StepEvent, context: PathContext): CompiledTransition | undefined {
   const isChild = event.type.startsWith('xstate.done.actor.')
   for (let node: CompiledNode | undefined = leaf; node !== undefined; node = node.parent) {
-    const open = firstOpen(node.on.get(event.type), context, event) ?? (isChild ? firstOpen(node.onAnyChild, context, event) : undefined)
+    const ofIteration = isChild && node.onIteration !== undefined && event.type.startsWith(node.onIteration.prefix) ? node.onIteration.transitions : undefined
+    const open = firstOpen(node.on.get(event.type), context, event) ?? firstOpen(ofIteration, context, event)
     if (open !== undefined) return open
   }
   return undefined
@@ -183,7 +184,7 @@ function act(step: Macrostep, action: CompiledAction): void {
       return
     case 'enter':
       step.desk.enter(action.state, step.context.data)
-      step.context = { ...step.context, state: action.state }
+      step.context = { ...step.context, ...enteringState(step.context, action.state) } as PathContext
       return
     case 'publish': {
       const { context, desk, scope, event } = step

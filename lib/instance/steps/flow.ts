@@ -66,7 +66,7 @@ const takeBranch: FlowStep = (context, _params, event, scope) => {
 /** Index of an iteration in the id of its actor. */
 export function iterationOf(event: StepEvent): number {
   const id = event.actorId ?? ''
-  return Number(id.slice(id.lastIndexOf('.i') + 2))
+  return Number(id.slice(id.lastIndexOf('.') + 1))
 }
 
 const takeIteration: FlowStep = (context, _params, event) => {
@@ -128,18 +128,19 @@ const scheduleRetry: FlowStep = (context, params, event, scope) => {
   return { failure: undefined, retries: { ...context.retries, [node]: progress } }
 }
 
-const recordCompleted: FlowStep = (context, params) => ({ completed: [...(context.completed ?? []), params.state ?? 0] })
+// A state whose output filter failed is not left: it comes here again.
+const recordCompleted: FlowStep = (context, params) =>
+  context.failure === undefined ? { completed: [...(context.completed ?? []), params.state ?? 0] } : {}
 
 /** S241, S252, A22: completed states newest first; what is compensated once is not compensated again. */
-const startCompensation: FlowStep = (context, params) => ({
-  compensating: { queue: [...(context.completed ?? [])].reverse(), returnTo: String(params['returnTo']) },
-  completed: [],
-})
+const startCompensation: FlowStep = (context, params) => (context.failure === undefined
+  ? { compensating: { queue: [...(context.completed ?? [])].reverse(), returnTo: String(params['returnTo']) }, completed: [] }
+  : {})
 
 const takeCompensation: FlowStep = (context) =>
   context.compensating === undefined ? {} : { compensating: { ...context.compensating, queue: context.compensating.queue.slice(1) } }
 
-const endCompensation: FlowStep = () => ({ compensating: undefined })
+const endCompensation: FlowStep = (_context, { state }) => ({ compensating: undefined, ...(state === undefined ? {} : { state }) })
 
 const endAs: FlowStep = (_context, params) => ({ ending: params['ending'] as WorkflowOutput['ending'] })
 

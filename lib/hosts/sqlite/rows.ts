@@ -1,0 +1,69 @@
+import { HostError } from '../../errors/index.ts'
+import type { InstanceFacts, PersistedInstance } from '../../instance/index.ts'
+import type { InstanceRecord, InstanceStatus } from '../host.ts'
+import type { StoredInstance } from '../journal.ts'
+import type { Row } from './statements.ts'
+
+/** Form of the state that this release writes; a reader refuses what it does not know. */
+const STATE_FORM = 1
+
+/** Columns of the table `instance`, in the order of {@link valuesOf}. */
+export const INSTANCE_COLUMNS = [
+  'id', 'workflow_id', 'definition', 'status', 'business_key', 'parent_id', 'parent_token', 'dependent', 'busy', 'undelivered',
+  'started_at', 'ended_at', 'place', 'next_step', 'facts', 'state', 'record', 'continuation',
+] as const
+
+/** The values of a row. */
+export function valuesOf(instance: StoredInstance): readonly (string | number | null)[] {
+  const { facts, state, record } = instance
+  const { data, ...rest } = record
+  return [
+    facts.id, facts.workflowId, instance.definition, instance.status, facts.businessKey ?? null, facts.parent?.instanceId ?? null,
+    facts.parent?.token ?? null, Number(instance.dependent), Number(instance.busy), Number(instance.undelivered), facts.startedAt,
+    record.endedAt ?? null, instance.place ?? null, instance.nextStep, JSON.stringify(facts),
+    state === undefined ? null : JSON.stringify({ form: STATE_FORM, ...state }),
+    JSON.stringify(state === undefined ? { ...rest, data } : rest),
+    instance.continuation === undefined ? null : JSON.stringify(instance.continuation),
+  ]
+}
+
+/** The instance of a row. @throws {@link HostError} `SNAPSHOT_INCOMPATIBLE` when a newer release wrote it */
+export function instanceOf(row: Row): StoredInstance {
+  const state = stateOf(row)
+  const place = row['place']
+  const continuation = row['continuation']
+  return {
+    facts: JSON.parse(String(row['facts'])) as InstanceFacts,
+    definition: String(row['definition']),
+    status: String(row['status']) as InstanceStatus,
+    ...(state === undefined ? {} : { state }),
+    record: recordOf(row, state),
+    busy: row['busy'] === 1,
+    undelivered: row['undelivered'] === 1,
+    dependent: row['dependent'] === 1,
+    ...(typeof continuation === 'string' ? { continuation: JSON.parse(continuation) as NonNullable<StoredInstance['continuation']> } : {}),
+    nextStep: Number(row['next_step']),
+    ...(typeof place === 'string' ? { place } : {}),
+  }
+}
+
+/** The record of a row; the data of what lives stands in its state. */
+export function recordOf(row: Row, state = stateOf(row)): InstanceRecord {
+  const record = JSON.parse(String(row['record'])) as InstanceRecord
+  if (state === undefined) return record
+  const { context } = state.snapshot as unknown as { readonly context: { readonly data: InstanceRecord['data'] } }
+  return { ...record, data: context.data }
+}
+
+function stateOf(row: Row): PersistedInstance | undefined {
+  const text = row['state']
+  if (typeof text !== 'string') return undefined
+  const { form, ...state } = JSON.parse(text) as PersistedInstance & { readonly form: number }
+  if (form > STATE_FORM) {
+    throw new HostError({
+      code: 'SNAPSHOT_INCOMPATIBLE',
+      message: `Instance ${String(row['id'])} of "${String(row['workflow_id'])}" has a state of form ${String(form)}; this release knows ${String(STATE_FORM)}. Finish it with the release that wrote it`,
+    })
+  }
+  return state
+}
