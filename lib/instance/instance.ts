@@ -92,6 +92,8 @@ export class Instance implements InstanceDesk {
   readonly #calls = new Set<string>()
   #actor: ReturnType<typeof createActor<AnyStateMachine>> | undefined
   #queue: string[] = []
+  /** The effect whose expressions are evaluated asynchronously: until then no other reads the data, for it may change them. */
+  #evaluating: string | undefined
   #commands: Command[] = []
   #sequence = 0
   #steps = 0
@@ -258,7 +260,7 @@ export class Instance implements InstanceDesk {
 
   /** Takes the answer to a command. Gives false when nobody waits for it any more. */
   settle(token: string, outcome: Outcome): boolean {
-    this.#calls.delete(token)
+    this.#release(token)
     const effect = this.#effects.get(token)
     if (effect !== undefined) {
       if ('prepared' in outcome) this.#take(effect, outcome.prepared)
@@ -327,7 +329,7 @@ export class Instance implements InstanceDesk {
     const effect = this.#effects.get(token)
     if (effect === undefined) return
     this.#environment.withdraw(this, token)
-    this.#calls.delete(token)
+    this.#release(token)
     this.post(effect.ref, effect.input)
     this.#advance()
   }
@@ -383,9 +385,14 @@ export class Instance implements InstanceDesk {
   withdraw(token: string): void {
     this.#effects.delete(token)
     this.#awaited.delete(token)
-    this.#calls.delete(token)
+    this.#release(token)
     if (this.#moved.size > 0) this.#moved.delete(token)
     this.#environment.withdraw(this, token)
+  }
+
+  #release(token: string): void {
+    this.#calls.delete(token)
+    if (this.#evaluating === token) this.#evaluating = undefined
   }
 
   enter(state: number, data: Json): void {
@@ -464,7 +471,9 @@ export class Instance implements InstanceDesk {
   }
 
   #drain(): void {
-    for (let token = this.#queue.shift(); token !== undefined; token = this.#queue.shift()) {
+    while (this.#evaluating === undefined) {
+      const token = this.#queue.shift()
+      if (token === undefined) return
       const effect = this.#effects.get(token)
       if (effect !== undefined) this.#perform(effect)
     }
@@ -479,7 +488,9 @@ export class Instance implements InstanceDesk {
   #perform(effect: PendingEffect): void {
     try {
       this.#count()
-      this.#take(effect, this.#prepare(effect))
+      const prepared = this.#prepare(effect)
+      if (prepared instanceof Promise) this.#evaluating = effect.input.token
+      this.#take(effect, prepared)
     } catch (error) {
       this.#answer(effect, { error: toWorkflowError(error) })
     }

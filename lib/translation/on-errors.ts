@@ -27,6 +27,8 @@ export function restInFailure(path: PathScope, key: string, skip: string): reado
     on: {
       [MACHINE_EVENTS.retriggered]: [{ target: targetOf(path, key), actions: [{ type: 'clearFailure' }] }],
       [MACHINE_EVENTS.skipped]: [{ target: skip, actions: [{ type: 'clearFailure' }] }],
+      // It rests until somebody decides: the time of the state does not go on.
+      ...(path.state.timeouts.stateExecTimeout === undefined ? {} : { [`xstate.done.actor.${path.id}.stateTimeout`]: [{}] }),
     },
   }
   return [{ target: targetOf(path, failed), actions: [recordFailure(path, key)] }]

@@ -8,8 +8,15 @@ export interface TranslationScope {
   readonly stateIndex: ReadonlyMap<string, number>
   /** Machines of spawned paths, filled while states are translated. */
   readonly children: Record<string, MachineConfig>
-  /** Nodes to which a compensation gives control back, filled likewise. */
-  readonly returns: string[]
+  /** What follows compensations, filled likewise. */
+  readonly followUps: FollowUp[]
+}
+
+/** What a state still does after the compensation that it started, as a node beside it: going back into it would enter it twice. */
+export interface FollowUp {
+  /** Index of the state. */
+  readonly state: number
+  readonly node: NodeConfig & { readonly id: string }
 }
 
 /** A path of execution whose nodes are being made: a state of the root machine, or a spawned path. */
@@ -45,6 +52,11 @@ export function metaOf(path: PathScope, role: NodeMeta['role'], extra: { branch?
   return { role, state: path.state.name, ...extra }
 }
 
+/** Assigns that evaluate expressions; the others are taken when these are done. */
+const EVALUATED: ReadonlySet<string> = new Set([
+  'applyInput', 'applyOutput', 'inject', 'choose', 'prepareEvents', 'prepareContinuation', 'prepareJoin', 'prepareLoop', 'collectIterations',
+])
+
 /**
  * Adds a pure step: entry assigns that may set `failure`, then transitions.
  *
@@ -64,14 +76,14 @@ export function addStep(path: PathScope, key: string, assigns: readonly Named[],
     invoke: [{
       id: `${path.id}.${key}`,
       src: 'evaluate',
-      input: { effect: 'evaluate', ...path.address, steps: assigns.map(({ type, params }) => ({ type, params: params ?? {} })) },
+      input: { effect: 'evaluate', ...path.address, steps: assigns.filter(({ type }) => EVALUATED.has(type)).map(({ type, params }) => ({ type, params: params ?? {} })) },
       onDone: [{ target: targetOf(path, evaluated), actions: [{ type: 'takeEvaluated' }] }],
       onError: failing,
     }],
   }
   path.nodes[evaluated] = {
     always: next,
-    entry: assigns.filter(({ type }) => type === 'publishEvents'),
+    entry: assigns.filter(({ type }) => !EVALUATED.has(type)),
     meta: metaOf(path, 'step'),
   }
   return targetOf(path, key)

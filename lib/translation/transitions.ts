@@ -1,6 +1,6 @@
 import type { JsonObject } from '../common/index.ts'
 import type { Continuation, End, Transition } from '../definition/index.ts'
-import type { Named } from './machine-config.ts'
+import type { Named, NodeConfig } from './machine-config.ts'
 import { addStep, metaOf, stateTarget, targetOf, type PathScope } from './scope.ts'
 
 /** How a state is left. */
@@ -21,22 +21,30 @@ type Leaving = JsonObject & { readonly state: number; readonly leave: string }
  */
 export function leave(path: PathScope, key: string, continuation: Continuation, options: LeaveOptions): string {
   const going = continuation.transition ?? continuation.end
-  const destination = goingTo(path, key, continuation)
   const params: Leaving = { state: path.address.state, leave: key }
   const before: Named[] = []
   if (options.output && path.state.stateDataFilter.output !== undefined) before.push({ type: 'applyOutput', params })
   if (options.completed && path.state.compensatedBy !== undefined) before.push({ type: 'recordCompleted', params })
   const events: Named[] = hasEvents(going) ? [{ type: 'prepareEvents', params }, { type: 'publishEvents', params }] : []
   if (going?.compensate !== true) {
+    const destination = goingTo(path, key, continuation)
     const assigns = [...before, ...events]
     return assigns.length === 0 ? destination : once(path, key, assigns, destination)
   }
-  const afterwards = events.length === 0 ? destination : once(path, `${key}_events`, events, destination)
-  const returnTo = `${path.id}.${key}_compensated`
-  if (!path.returns.includes(returnTo)) path.returns.push(returnTo)
-  path.nodes[`${key}_compensated`] = { always: [{ target: afterwards }], meta: metaOf(path, 'step') }
-  const start: Named = { type: 'startCompensation', params: { ...params, returnTo } }
+  const start: Named = { type: 'startCompensation', params: { ...params, returnTo: followUp(path, key, continuation, events) } }
   return once(path, key, [...before, start], '#compensation')
+}
+
+function followUp(path: PathScope, key: string, continuation: Continuation, events: readonly Named[]): string {
+  const id = `${path.id}_${key}`
+  if (path.followUps.some(({ node }) => node.id === id)) return id
+  const nodes: Record<string, NodeConfig> = {}
+  const scope: PathScope = { ...path, id, nodes }
+  const destination = goingTo(scope, key, continuation)
+  const target = events.length === 0 ? destination : once(scope, 'events', events, destination)
+  nodes['begin'] = { always: [{ target }], meta: metaOf(path, 'step') }
+  path.followUps.push({ state: path.address.state, node: { id, initial: 'begin', states: nodes, meta: metaOf(path, 'step') } })
+  return id
 }
 
 function once(path: PathScope, key: string, assigns: readonly Named[], destination: string): string {

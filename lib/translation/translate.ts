@@ -1,9 +1,10 @@
+import type { JsonObject } from '../common/index.ts'
 import type { Definition, State, StateType } from '../definition/index.ts'
 import { DefinitionError } from '../errors/index.ts'
 import { timer } from './actions.ts'
 import { MACHINE_EVENTS, type InvokeConfig, type MachineConfig, type Named, type NodeConfig, type TransitionConfig, type WorkflowMachines } from './machine-config.ts'
 import { restInFailure, stateFailure } from './on-errors.ts'
-import { addStep, metaOf, type PathScope, type TranslationScope } from './scope.ts'
+import { addStep, metaOf, targetOf, type PathScope, type TranslationScope } from './scope.ts'
 import { callbackAnswer, translateCallback } from './states/callback.ts'
 import { translateEvent } from './states/event.ts'
 import { translateForEach } from './states/foreach.ts'
@@ -39,7 +40,7 @@ export function translate(definition: Definition): WorkflowMachines {
     definition,
     stateIndex: new Map(definition.states.map(({ name }, index) => [name, index])),
     children: {},
-    returns: [],
+    followUps: [],
   }
   const start = scope.stateIndex.get(definition.start.stateName)
   if (start === undefined) {
@@ -78,11 +79,12 @@ function translateState(scope: TranslationScope, state: State, index: number): N
     ? body
     : addStep(path, 'enter', [{ type: 'applyInput', params: { state: index } }], [{ target: body }], body)
   const invoke = [...(state.type === 'callback' ? [callbackAnswer(path, state)] : []), ...stateTimeout(path)]
+  if (invoke.length > 0) nodes[AGAIN] = { always: [{ target: `#${path.id}` }], meta: metaOf(path, 'step') }
   return {
     id: path.id,
     initial: first.startsWith(`#${path.id}.`) ? first.slice(path.id.length + 2) : pass(path, first),
     entry: [{ type: 'enterState', params: { state: index } }],
-    ...(invoke.length === 0 ? {} : { invoke }),
+    ...(invoke.length === 0 ? {} : { invoke: invoke.map((effect) => reentering(path, effect)) }),
     states: nodes,
     meta: metaOf(path, 'state'),
   }
@@ -94,13 +96,21 @@ function pass(path: PathScope, target: string): string {
   return 'pass'
 }
 
+// A state that goes to itself begins anew (S280). From what it invokes itself XState would only go back to its first node, so the way
+// leads over a node below it.
+const AGAIN = 'again'
+
+function reentering(path: PathScope, invoke: InvokeConfig): InvokeConfig {
+  const aimed = (transitions: readonly TransitionConfig[]): readonly TransitionConfig[] =>
+    transitions.map((transition) => (transition.target === `#${path.id}` ? { ...transition, target: targetOf(path, AGAIN) } : transition))
+  return { ...invoke, onDone: aimed(invoke.onDone), ...(invoke.onError === undefined ? {} : { onError: aimed(invoke.onError) }) }
+}
+
 function stateTimeout(path: PathScope): readonly InvokeConfig[] {
   const limit = path.state.timeouts.stateExecTimeout
   if (limit === undefined) return []
-  const key = 'timeout'
   // Operators retry the whole state, with its full time.
-  path.nodes[key] = { always: [{ target: `#${path.id}` }], meta: metaOf(path, 'step') }
-  return [timer(`${path.id}.stateTimeout`, { milliseconds: limit.total, timeout: 'state' }, path.onFailure(path, key, '#completed'))]
+  return [timer(`${path.id}.stateTimeout`, { milliseconds: limit.total, timeout: 'state' }, path.onFailure(path, AGAIN, '#completed'))]
 }
 
 function workflowTimeout(definition: Definition, scope: TranslationScope): readonly InvokeConfig[] {
@@ -108,7 +118,7 @@ function workflowTimeout(definition: Definition, scope: TranslationScope): reado
   if (limit === undefined) return []
   const before = limit.runBefore === undefined ? undefined : scope.stateIndex.get(limit.runBefore)
   const target = before === undefined ? '#timedOut' : `#s${String(before)}`
-  return [timer('workflow.timeout', { milliseconds: limit.duration, timeout: 'workflow' }, [{ target, meta: { role: 'timeout' } }])]
+  return [timer('workflow.timeout', { milliseconds: limit.duration, timeout: 'workflow' }, [{ target, actions: [{ type: 'clearFailure' }], meta: { role: 'timeout' } }])]
 }
 
 function operatorEvents(definition: Definition): Readonly<Record<string, readonly TransitionConfig[]>> {
@@ -120,7 +130,7 @@ function operatorEvents(definition: Definition): Readonly<Record<string, readonl
       guard: { type: 'triggers', params: { state: index } },
       actions: [{ type: 'clearFailure' }],
     })),
-    [MACHINE_EVENTS.aborted]: [{ target: '#compensation', actions: [{ type: 'startCompensation', params: { returnTo: 'aborted' } }] }],
+    [MACHINE_EVENTS.aborted]: [{ target: '#compensation', actions: [{ type: 'clearFailure' }, { type: 'startCompensation', params: { returnTo: 'aborted' } }] }],
   }
 }
 
@@ -138,17 +148,19 @@ function endNodes(scope: TranslationScope): Readonly<Record<string, NodeConfig>>
           const state = stateIndex.get(name) ?? -1
           return { target: `#s${String(state)}`, guard: { type: 'compensates', params: { state } }, actions: [{ type: 'takeCompensation' }] }
         }),
-        ...[...scope.returns, 'aborted'].map((node): TransitionConfig => ({
-          target: `#${node}`,
-          guard: { type: 'returnsTo', params: { node } },
-          actions: [{ type: 'endCompensation' }],
-        })),
+        ...scope.followUps.map(({ state, node: { id } }) => goBack(id, { state })),
+        goBack('aborted', {}),
       ],
     },
+    ...Object.fromEntries(scope.followUps.map(({ node }) => [node.id, node])),
     completed: end('completed'),
     aborted: end('aborted'),
     timedOut: end('timedOut'),
   }
+}
+
+function goBack(node: string, params: JsonObject): TransitionConfig {
+  return { target: `#${node}`, guard: { type: 'returnsTo', params: { node } }, actions: [{ type: 'endCompensation', params }] }
 }
 
 function endAs(ending: string): Named {

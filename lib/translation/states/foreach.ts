@@ -30,7 +30,8 @@ export function translateForEach(path: PathScope, state: ForEachState): string {
     meta: metaOf(path, 'fork'),
     entry: [{ type: 'spawnIterations', params }],
     exit: [{ type: 'stopIterations', params }],
-    on: { 'xstate.done.actor.*': childDone(path, 'loop', next, joined) },
+    // An iteration that fails for good is tried again with all others: the loop has lost its place.
+    on: { [`xstate.done.actor.${path.id}.i.*`]: childDone(path, 'prepare', next, joined) },
   }
   return addStep(path, 'prepare', [{ type: 'prepareLoop', params }], [
     { target: collected, guard: { type: 'loopIsEmpty' } },
