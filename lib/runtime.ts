@@ -11,7 +11,9 @@ import { canWait, createSchedules, type DeployedWorkflow, type Kernel, type Kern
 import { createMemoryHost } from './hosts/memory/index.ts'
 import { createSqliteHost, hasLibrary } from './hosts/sqlite/index.ts'
 import { createHttpClients, type HttpClients } from './http-client/index.ts'
+import { createInspector, createRecorder, resolveInspectorSettings, type Inspector, type InspectorSettings, type Recorder } from './inspector/index.ts'
 import { createLifecycle, createOutgoing, type Lifecycle, type Outgoing } from './messaging/index.ts'
+import { openFunctions, openTenancy, type FunctionsPart, type TenancyPart } from './runtime-mounts.ts'
 import type { Addresses, DefinitionInput, Runtime, RuntimeOptions } from './runtime-options.ts'
 import { createServer, createServerMetrics, resolveLogOptions, resolveServerSettings, type Server, type ServerMetrics } from './server/index.ts'
 
@@ -28,6 +30,8 @@ interface Surroundings {
   /** Files, directories and documents to serve. */
   readonly definitions: readonly DefinitionInput[]
   readonly devServices: DevServices | undefined
+  /** Settings and memory of the inspector; absent when it is off. */
+  readonly inspection: { readonly settings: InspectorSettings; readonly recorder: Recorder } | undefined
 }
 
 /** The parts, wired. */
@@ -38,6 +42,8 @@ interface Parts extends Surroundings {
   readonly outgoing: Outgoing
   readonly host: Kernel
   readonly functions: FunctionCompiler
+  readonly hosted: FunctionsPart | undefined
+  readonly tenancy: TenancyPart | undefined
   readonly loader: Loader
 }
 
@@ -59,13 +65,15 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   registry.catalogue.onChange(() => { schedules.update(registry.deployments.list()) })
   const unwatch = settings.boolean('sonatina.definitions.watch', settings.profile === 'dev') ? await watchDefinitions(parts) : undefined
   let server: Server | undefined
+  let inspector: Inspector | undefined
   return {
     host,
     catalogue: registry.catalogue,
     deploy: (more) => loader.add(more),
     undeploy: (id, version) => { registry.remove(id, version) },
     async listen(address) {
-      server = openServer(parts)
+      inspector = openInspector(parts)
+      server = openServer(parts, inspector)
       return describe(await server.listen(address), parts)
     },
     async quiet() {
@@ -75,11 +83,14 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     async close(graceMilliseconds = settings.duration('sonatina.shutdown.timeout', 30_000)) {
       unwatch?.()
       schedules.close()
+      // Its streams would hold the server's connections open.
+      await inspector?.close()
       // Requests first, then what they started, then the connections that both used.
       await server?.close(graceMilliseconds)
       await host.close(graceMilliseconds)
       await outgoing.close(graceMilliseconds)
       await parts.functions.close()
+      await parts.hosted?.close()
       await parts.clients.close()
       await parts.devServices?.close()
     },
@@ -101,7 +112,12 @@ async function surround(options: RuntimeOptions): Promise<Surroundings> {
   const devServices = await wantsDevServices(first, root) ? await startDevServices(first, clock, log) : undefined
   const settings = devServices === undefined ? first : await readSettings({ ...options, settings: { ...options.settings, ...settingsOf(devServices) } }, root)
   for (const { level, message } of settings.warnings) log[level]({}, message)
-  return { options, settings, root, clock, ids, log, logging: options.log === undefined ? logging : undefined, devServices, definitions: options.definitions ?? await defaultDefinitions(settings, root) }
+  return { options, settings, root, clock, ids, log, logging: options.log === undefined ? logging : undefined, devServices, inspection: inspectionOf(settings), definitions: options.definitions ?? await defaultDefinitions(settings, root) }
+}
+
+function inspectionOf(settings: Settings): Surroundings['inspection'] {
+  const resolved = resolveInspectorSettings(settings)
+  return resolved === undefined ? undefined : { settings: resolved, recorder: createRecorder(resolved) }
 }
 
 function readSettings(options: RuntimeOptions, root: string): Promise<Settings> {
@@ -176,7 +192,9 @@ async function wire(surroundings: Surroundings): Promise<Parts> {
   const redeploy = async (stored: StoredDefinition): Promise<DeployedWorkflow> =>
     deploy(await loadDefinition({ uri: stored.uri, text: stored.text }, loadOptions(surroundings)), deployOptions(surroundings, deployed.functions as FunctionCompiler))
   const host = createHost(surroundings, { registry, metrics, outgoing, redeploy })
-  const functions = await createFunctions(surroundings, { clients, host })
+  const hosted = await openFunctions(surroundings)
+  const tenancy = await openTenancy(surroundings)
+  const functions = await createFunctions(surroundings, { clients, host, hosted })
   deployed.functions = functions
   const loader = createLoader({
     registry,
@@ -185,7 +203,7 @@ async function wire(surroundings: Surroundings): Promise<Parts> {
     deploy: deployOptions(surroundings, functions),
     strict: options.strict ?? settings.boolean('sonatina.definitions.strict', false),
   })
-  return { ...surroundings, registry, clients, metrics, outgoing, host, functions, loader }
+  return { ...surroundings, registry, clients, metrics, outgoing, host, functions, hosted, tenancy, loader }
 }
 
 type HostParts = Pick<Parts, 'registry' | 'metrics' | 'outgoing'> & { readonly redeploy: (stored: StoredDefinition) => Promise<DeployedWorkflow> }
@@ -230,7 +248,7 @@ function headersToStore(settings: Settings): (headers: Readonly<Record<string, s
   return (headers) => Object.fromEntries(Object.entries(headers).filter(([name]) => !excluded.has(name)))
 }
 
-function kernelOptions({ options, settings, clock, ids, log }: Surroundings, { registry, metrics, outgoing }: HostParts): KernelOptions {
+function kernelOptions({ options, settings, clock, ids, log, inspection }: Surroundings, { registry, metrics, outgoing }: HostParts): KernelOptions {
   const maxActive = settings.number('sonatina.instances.max-active')
   const lifecycle = createLifecycleOf(settings, { clock, ids, outgoing })
   return {
@@ -238,7 +256,7 @@ function kernelOptions({ options, settings, clock, ids, log }: Surroundings, { r
     clock,
     ids,
     log,
-    secrets: { read: (key) => settings.expressionSecret(key) },
+    secrets: secretsOf(settings, inspection),
     publish(event) {
       options.onEvent?.(event)
       outgoing.send(event)
@@ -249,9 +267,15 @@ function kernelOptions({ options, settings, clock, ids, log }: Surroundings, { r
     retention: settings.duration('sonatina.instances.retention', 0),
     ...(maxActive === undefined ? {} : { maxActive }),
     ...(options.replace?.subflows === undefined ? {} : { subflows: options.replace.subflows }),
-    ...(lifecycle === undefined ? {} : { onRest: (record, facts) => { lifecycle.data(record, facts) } }),
+    ...(lifecycle === undefined && inspection === undefined ? {} : {
+      onRest(record, facts) {
+        lifecycle?.data(record, facts)
+        inspection?.recorder.rest(record)
+      },
+    }),
     onStep(step, facts) {
       lifecycle?.step(step, facts)
+      inspection?.recorder.step(step, facts)
       const observed = { ...step, instanceId: facts.id, workflowId: facts.workflowId, version: facts.version }
       metrics.observe(observed)
       options.onStep?.(observed)
@@ -267,7 +291,7 @@ function createLifecycleOf(settings: Settings, { clock, ids, outgoing }: { clock
   return createLifecycle({ clock, ids, send: (event) => { outgoing.send(event, channel) } })
 }
 
-async function createFunctions(surroundings: Surroundings, { clients, host }: Pick<Parts, 'clients' | 'host'>): Promise<FunctionCompiler> {
+async function createFunctions(surroundings: Surroundings, { clients, host, hosted }: Pick<Parts, 'clients' | 'host' | 'hosted'>): Promise<FunctionCompiler> {
   const { options, settings, root, clock, ids, log } = surroundings
   const found = await loadHostClasses(await hostModules(surroundings))
   return createFunctionCompiler({
@@ -279,6 +303,7 @@ async function createFunctions(surroundings: Surroundings, { clients, host }: Pi
     httpClients: clients,
     authorizer: createAuthorizer({ settings, clients, clock, ids, log }),
     publish: (event) => { host.emit(event) },
+    ...(hosted === undefined ? {} : { hostedFunctions: hosted.hosted }),
     hostClasses: new Map([...found, ...(options.hostClasses ?? [])]),
     ...(options.functionTypes === undefined ? {} : { functionTypes: options.functionTypes }),
     ...(options.stdout === undefined ? {} : { stdout: options.stdout }),
@@ -309,14 +334,14 @@ function loadOptions({ options, settings, root }: Surroundings): LoadOptions {
   }
 }
 
-function deployOptions({ options, settings, root, clock, ids, log }: Surroundings, functions: FunctionCompiler): DeployOptions {
+function deployOptions({ options, settings, root, clock, ids, log, inspection }: Surroundings, functions: FunctionCompiler): DeployOptions {
   return {
     functions,
     root,
     clock,
     ids,
     log,
-    secrets: { read: (key) => settings.expressionSecret(key) },
+    secrets: secretsOf(settings, inspection),
     maxSteps: settings.number('sonatina.instances.max-steps', 100_000),
     loop: options.loop ?? 'fast',
     expressions: {
@@ -325,6 +350,17 @@ function deployOptions({ options, settings, root, clock, ids, log }: Surrounding
       regex: settings.text('sonatina.expressions.regex', 'linear') === 'backtracking' ? 'backtracking' : 'linear',
     },
     ...(options.replace?.functions === undefined ? {} : { replacements: options.replace.functions }),
+  }
+}
+
+/** What expressions read as `$SECRET` is remembered by the inspector, so that it is never shown. */
+function secretsOf(settings: Settings, inspection: Surroundings['inspection']): DeployOptions['secrets'] {
+  return {
+    read(key) {
+      const value = settings.expressionSecret(key)
+      inspection?.recorder.secret(value)
+      return value
+    },
   }
 }
 
@@ -341,7 +377,14 @@ function watchDefinitions({ definitions, loader, clock, log }: Parts): Promise<C
   })
 }
 
-function openServer({ host, registry, settings, log, logging, clock, ids, metrics, clients, root, loader }: Parts): Server {
+/** The inspector, where it is on. */
+function openInspector({ host, registry, settings, clock, log, inspection }: Parts): Inspector | undefined {
+  if (inspection === undefined) return undefined
+  const { rootPath } = resolveServerSettings(settings)
+  return createInspector({ ...inspection, host, catalogue: registry.catalogue, clock, log: log.child({ module: 'inspector' }), rootPath })
+}
+
+function openServer({ host, registry, settings, log, logging, clock, ids, metrics, clients, root, loader, hosted, tenancy }: Parts, inspector: Inspector | undefined): Server {
   const access = createAccessControl({ settings, httpClient: clients.general, clock, log })
   return createServer({
     host,
@@ -357,15 +400,17 @@ function openServer({ host, registry, settings, log, logging, clock, ids, metric
       const { failures } = await loader.add([source])
       if (failures[0] !== undefined) throw failures[0].error
     },
+    mounts: [tenancy?.mount, hosted?.mount, inspector].filter((mount) => mount !== undefined),
     ...(access.active ? { authenticate: (request) => access.authorize(request) } : {}),
   })
 }
 
-function describe({ url, managementUrl }: Addresses, { settings }: Parts): Addresses {
+function describe({ url, managementUrl }: Addresses, { settings, inspection }: Parts): Addresses {
   const service = managementUrl ?? url
   return {
     url,
     ...(managementUrl === undefined ? {} : { managementUrl }),
+    ...(inspection === undefined ? {} : { inspectorUrl: `${service}/inspect` }),
     ...(settings.boolean('sonatina.swagger-ui.always-include', settings.profile === 'dev') ? { swaggerUiUrl: `${service}/q/swagger-ui` } : {}),
   }
 }

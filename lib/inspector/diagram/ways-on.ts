@@ -61,7 +61,8 @@ function continuesAs(end: Continuation['end']): string {
   return end?.continueAs === undefined ? '' : `→ ${end.continueAs.workflowId}`
 }
 
-function withoutWrapper(expression: string): string {
+/** Takes the `${ }` off an expression. */
+export function withoutWrapper(expression: string): string {
   return /^\s*\$\{([\s\S]*)\}\s*$/u.exec(expression)?.[1]?.trim() ?? expression.trim()
 }
 
