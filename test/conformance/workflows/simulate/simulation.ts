@@ -15,7 +15,7 @@ import { Recorder } from './recorder.ts'
 import { createFunctionStub, createSubflowStub, type StubSurroundings } from './stubs.ts'
 
 /** Most times that time is moved for sleeps and the like in one step: a loop without end is then called active. */
-const MOST_MOVES = 500
+const MOST_MOVES = 200
 /** Turns without anything happening after which the product counts as idle although a stub has not answered. */
 const CALM_TURNS = 25
 
@@ -31,6 +31,7 @@ export class Simulation {
   /** Time was still being moved when the limit was reached. */
   endless = false
   private readonly expected = new Map<symbol, number>()
+  private readonly delivered = new Map<string, number>()
   private readonly given: Fields
 
   private constructor({ file, settings = {} }: LoadedCase, project: Project) {
@@ -140,10 +141,18 @@ export class Simulation {
     await this.drive()
   }
 
-  /** `event`: hands over an event; attribute names are lower-cased, as every transport does. */
+  /**
+   * `event`: hands over an event; attribute names are lower-cased, as every transport does.
+   *
+   * The cases write one id for all their events. They mean different ones: a repeated id is numbered, lest it counts as sent twice.
+   */
   async deliver(event: Fields): Promise<void> {
     const lowered = Object.fromEntries(Object.entries(event).map(([name, value]) => [name.toLowerCase(), value]))
-    void this.runtime.host.deliver(lowered as unknown as CloudEventRecord).catch((error: unknown) => { this.startErrors.push(error) })
+    const key = JSON.stringify([lowered['source'], lowered['id']])
+    const count = (this.delivered.get(key) ?? 0) + 1
+    this.delivered.set(key, count)
+    const id = count === 1 ? lowered['id'] : `${String(lowered['id'])}-${count}`
+    void this.runtime.host.deliver({ ...lowered, id } as unknown as CloudEventRecord).catch((error: unknown) => { this.startErrors.push(error) })
     await this.drive()
   }
 
@@ -157,6 +166,7 @@ export class Simulation {
   async drive(): Promise<void> {
     for (let moves = 0; moves < MOST_MOVES; moves++) {
       await this.idle()
+      if (this.endless) return
       const next = await this.nextByItself()
       if (next === undefined) return
       this.time.clock.moveTo(Math.max(next, this.time.clock.now()))
