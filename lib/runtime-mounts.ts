@@ -1,0 +1,123 @@
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Clock, IdSource, Json, Logger } from './common/index.ts'
+import type { Settings } from './configuration/index.ts'
+import { ConfigurationError } from './errors/index.ts'
+import { createFunctionRegistry, functionOptionsFrom, functionsOf, isHostedFunction, serve } from './function-runtime/index.ts'
+import type { HostedFunctions } from './functions/index.ts'
+import type { Mount } from './server/index.ts'
+import { createEnforcer, loadDocuments, type Enforcer } from './tenancy/index.ts'
+
+/** What parts of the service beside the workflows are made with. */
+export interface MountOptions {
+  readonly settings: Settings
+  /** Project directory. */
+  readonly root: string
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly log: Logger
+}
+
+/** Functions that the process hosts beside its workflows. */
+export interface FunctionsPart {
+  /** Answers below `/functions`. */
+  readonly mount: Mount
+  /** What `custom` functions `function:<name>` call, without HTTP. */
+  readonly hosted: HostedFunctions
+  close(): Promise<void>
+}
+
+/**
+ * Loads the modules of `sonatina.function-runtime.modules` and serves their functions beside the workflows.
+ *
+ * @throws {@link ConfigurationError} `CONFIGURATION_INVALID` for a module that does not load, and for every fault of a function
+ */
+export async function openFunctions({ settings, root, clock, ids, log }: MountOptions): Promise<FunctionsPart | undefined> {
+  const modules = settings.list('sonatina.function-runtime.modules') ?? []
+  if (modules.length === 0) return undefined
+  const sources = Object.assign({}, ...await Promise.all(modules.map((path) => loadFunctions(resolve(root, path))))) as Record<string, object>
+  const options = { ...functionOptionsFrom(settings, Object.keys(sources)), rootPath: '/functions', clock, ids, log: log.child({ module: 'functions' }) }
+  const service = serve(sources, options)
+  const registry = createFunctionRegistry(sources, options)
+  await service.start()
+  return {
+    mount: { path: '/functions', middleware: service },
+    hosted: {
+      invoke: async (name, input, { headers, signal, log: callLog }): Promise<Json> => await registry.invoke(name, input, { headers, signal, log: callLog }) ?? null,
+    },
+    async close() {
+      await service.close()
+      await registry.close()
+    },
+  }
+}
+
+async function loadFunctions(path: string): Promise<Record<string, object>> {
+  let exported: Record<string, unknown>
+  try {
+    exported = await import(pathToFileURL(path).href) as Record<string, unknown>
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ConfigurationError({ code: 'CONFIGURATION_INVALID', message: `sonatina.function-runtime.modules: ${path} cannot be loaded: ${reason}`, cause })
+  }
+  const found = Object.entries(exported).filter((entry): entry is [string, object] => {
+    const [, value] = entry
+    return isHostedFunction(value) || (typeof value === 'object' && value !== null && functionsOf(value).length > 0)
+  })
+  return Object.fromEntries(found)
+}
+
+/** Policies of tenants that the process applies itself. */
+export interface TenancyPart {
+  /** Comes before everything else. */
+  readonly mount: Mount
+  readonly enforcer: Enforcer
+}
+
+/**
+ * Reads the Istio documents of `sonatina.tenancy.documents` and applies them to every request (tenancy.md §7).
+ *
+ * @throws {@link TenancyError} `TENANCY_INVALID` when a document is invalid or there is none: a service that is to be guarded does not
+ * start unguarded
+ * @throws {@link ConfigurationError} `CONFIGURATION_MISSING` without the namespace of the workload
+ */
+export async function openTenancy({ settings, root, log }: MountOptions): Promise<TenancyPart | undefined> {
+  const paths = settings.list('sonatina.tenancy.documents') ?? []
+  if (paths.length === 0) return undefined
+  const namespace = settings.text('sonatina.tenancy.namespace')
+  if (namespace === undefined) {
+    throw new ConfigurationError({
+      code: 'CONFIGURATION_MISSING',
+      message: `sonatina.tenancy.documents needs the namespace of this workload: ${settings.describeMissing(['sonatina.tenancy.namespace'])}`,
+    })
+  }
+  const { documents } = await loadDocuments(paths.map((path) => resolve(root, path)), () => Promise.resolve(''))
+  const trustDomain = settings.text('sonatina.tenancy.trust-domain')
+  const rootNamespace = settings.text('sonatina.tenancy.root-namespace')
+  const enforcer = createEnforcer({
+    documents: documents.map(({ value }) => value),
+    workload: {
+      namespace,
+      labels: Object.fromEntries((settings.list('sonatina.tenancy.labels') ?? []).map((label) => splitLabel(label))),
+      port: settings.number('sonatina.tenancy.port', settings.number('sonatina.http.port', 8080)),
+    },
+    mode: settings.text('sonatina.tenancy.mode', 'strict') === 'permissive' ? 'permissive' : 'strict',
+    logger: log.child({ module: 'tenancy' }),
+    ...(trustDomain === undefined ? {} : { trustDomain }),
+    ...(rootNamespace === undefined ? {} : { rootNamespace }),
+  })
+  return {
+    enforcer,
+    mount: {
+      path: '/',
+      stage: 'first',
+      middleware: (context, next) => enforcer.middleware(context as never, next),
+      upgrade: (request, socket) => { enforcer.guardUpgrade(request, socket) },
+    },
+  }
+}
+
+function splitLabel(label: string): [string, string] {
+  const at = label.indexOf('=')
+  return at < 0 ? [label, ''] : [label.slice(0, at), label.slice(at + 1)]
+}
