@@ -1,11 +1,11 @@
-import type { Authorization } from '../auth/index.ts'
+import type { Authorization, AuthorizedRequest } from '../auth/index.ts'
 import { DefinitionError, FunctionError } from '../errors/index.ts'
 import type { FunctionDefinition } from '../definition/index.ts'
+import type { HttpClient } from '../http-client/index.ts'
 import type { FunctionCompilerOptions, FunctionSource } from './compile-options.ts'
 import { describeFunction } from './compile-options.ts'
 import { createGrpcChannels } from './grpc/channels.ts'
 import { MAX_DOCUMENT_SIZE } from './documents/parse.ts'
-import type { RemoteReader } from './documents/read.ts'
 import type { FunctionCompiler, Invoker } from './invoker.ts'
 import { compileAsyncapi } from './kinds/asyncapi.ts'
 import { compileCustom } from './kinds/custom.ts'
@@ -50,19 +50,12 @@ export function createFunctionCompiler(options: FunctionCompilerOptions): Functi
 
 function createParts(options: FunctionCompilerOptions): RemoteParts {
   const { settings, httpClients, authorizer } = options
-  const readRemote: RemoteReader = async (uri) => {
-    const answer = await httpClients.general.request({ method: 'GET', url: uri, maxResponseSize: MAX_DOCUMENT_SIZE, purpose: 'document' })
-    if (answer.status !== 200) {
-      throw new FunctionError({ code: 'REST_STATUS', message: `The document was answered with status ${String(answer.status)}`, status: answer.status })
-    }
-    return new TextDecoder('utf-8', { fatal: true }).decode(answer.body)
-  }
   const authorizations = new Map<string, Authorization>()
   return {
-    library: createOpenApiLibrary(readRemote),
+    library: createOpenApiLibrary(),
     httpClients,
     authorizer,
-    readRemote,
+    readerOf: (source) => (uri) => readRemote(uri, httpClients.general, authorizationOf(source, options, authorizations)),
     grpc: createGrpcChannels(settings),
     nats: createNatsConnections(),
     remote: {
@@ -74,6 +67,23 @@ function createParts(options: FunctionCompilerOptions): RemoteParts {
     documentKeys: new Map(),
     authorizationOf: (source) => authorizationOf(source, options, authorizations),
   }
+}
+
+async function readRemote(uri: string, client: HttpClient, authorization: Authorization | undefined): Promise<string> {
+  const credentials: AuthorizedRequest = { headers: {}, query: {}, cookies: {} }
+  await authorization?.apply(credentials, { headers: {} })
+  const answer = await client.request({
+    method: 'GET',
+    url: uri,
+    headers: credentials.headers,
+    credentialHeaders: Object.keys(credentials.headers),
+    maxResponseSize: MAX_DOCUMENT_SIZE,
+    purpose: 'document',
+  })
+  if (answer.status !== 200) {
+    throw new FunctionError({ code: 'REST_STATUS', message: `The document was answered with status ${String(answer.status)}`, status: answer.status })
+  }
+  return new TextDecoder('utf-8', { fatal: true }).decode(answer.body)
 }
 
 /** One object for each `auth` definition of a workflow, so that its functions share tokens. */

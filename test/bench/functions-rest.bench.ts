@@ -39,8 +39,8 @@ function serve(): void {
 }
 
 async function measureBuilder(): Promise<void> {
-  const library = createOpenApiLibrary(() => Promise.resolve(''))
-  const { resolved } = await library.load('specs/acme-financial-service.yml', { base: root, root, extensions: [], remote: false })
+  const library = createOpenApiLibrary()
+  const { resolved } = await library.load('specs/acme-financial-service.yml', { base: root, root, extensions: [], remote: false }, () => Promise.resolve(''))
   const [found] = listOperations(resolved.document)
   if (found === undefined) return
   const builder = compileRequestBuilder(toOperationModel(resolved, found))

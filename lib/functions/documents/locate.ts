@@ -79,7 +79,7 @@ export async function assertContained(real: string, name: string, scope: Pick<Do
 }
 
 /** Gives an address without user info and query, which may hold secrets. */
-export function withoutSecrets(address: string): string {
+function withoutSecrets(address: string): string {
   return address.replace(/\/\/[^/@]*@/, '//').replace(/[?#].*$/, '')
 }
 

@@ -28,7 +28,7 @@ export async function compileAsyncapi(source: FunctionSource, parts: RemoteParts
   const { document, name } = splitOperation(source, '"<AsyncAPI document>#<operationId>"')
   const scope = documentScope(source)
   const located = await locateDocument(document, scope)
-  const bundle = await bundleDocument(located, scope, parts.readRemote)
+  const bundle = await bundleDocument(located, scope, parts.readerOf(source))
   const operation = readAsyncApiOperation(bundle.document, document, name)
   const key = documentKey(source, parts, { located, document: bundle.document })
   const { settings } = source.options

@@ -19,7 +19,8 @@ export interface RemoteParts {
   readonly httpClients: HttpClients
   readonly authorizer: Authorizer
   readonly remote: RemoteOptions
-  readonly readRemote: RemoteReader
+  /** Reads remote documents with the credentials of the `auth` definition that a function names (S284). */
+  readerOf(source: FunctionSource): RemoteReader
   readonly grpc: GrpcChannels
   readonly nats: NatsConnections
   /** `sonatina.rest-client.config-key.separator`. */

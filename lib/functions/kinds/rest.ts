@@ -34,7 +34,7 @@ interface Service {
 export async function compileRest(source: FunctionSource, parts: RemoteParts): Promise<Invoker> {
   const { definition, scope, options } = source
   const { document, name } = splitOperation(source, '"<OpenAPI document>#<operationId>"')
-  const { located, resolved } = await parts.library.load(document, documentScope(source))
+  const { located, resolved } = await parts.library.load(document, documentScope(source), parts.readerOf(source))
   const key = documentKey(source, parts, { located, document: resolved.document })
   const queryStyle = options.settings.text(settingKey('sonatina.rest-client', key, 'query-param-style')) as QueryStyle | undefined
   const operation = toOperationModel(resolved, findOperation(resolved, name), queryStyle)

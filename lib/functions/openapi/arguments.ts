@@ -8,7 +8,7 @@ import type { OperationModel, ParameterModel } from './model.ts'
 export type ValueCheck = (value: Json) => Json
 
 /** How an operation is called in messages. */
-export function describeOperation(operation: Pick<OperationModel, 'operationId' | 'document'>): string {
+function describeOperation(operation: Pick<OperationModel, 'operationId' | 'document'>): string {
   return `operation ${operation.operationId} (${operation.document})`
 }
 

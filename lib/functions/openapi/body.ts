@@ -6,7 +6,7 @@ import type { BodyModel, Serialisation } from './model.ts'
 import { compilePairs } from './serialise.ts'
 
 /** A body as it is sent, with its media type. */
-export interface WrittenBody {
+interface WrittenBody {
   readonly contentType: string
   readonly body: string | Uint8Array
 }

@@ -9,21 +9,21 @@ import { resolveDocument } from './resolve.ts'
 export interface OpenApiLibrary {
   /**
    * Gives a document with references resolved, and where it was found. It is read each time, so that a changed file is seen, and
-   * resolved again only when its text or that of a document it refers to has changed.
+   * resolved again only when its text or that of a document it refers to has changed. `readRemote` reads those at http addresses.
    *
    * @throws {@link DefinitionError} when it does not exist, cannot be read, or a reference does not resolve
    */
-  load(name: string, scope: DocumentScope): Promise<{ readonly located: LocatedDocument; readonly resolved: ResolvedDocument }>
+  load(name: string, scope: DocumentScope, readRemote: RemoteReader): Promise<{ readonly located: LocatedDocument; readonly resolved: ResolvedDocument }>
 }
 
 // A project has a handful; this bounds what a long `dev` session keeps of older texts.
 const MAX_RESOLVED = 128
 
-/** Creates a library; `readRemote` reads documents from http addresses. */
-export function createOpenApiLibrary(readRemote: RemoteReader): OpenApiLibrary {
+/** Creates an empty library. */
+export function createOpenApiLibrary(): OpenApiLibrary {
   const resolved = new Map<string, Promise<ResolvedDocument>>()
   return {
-    async load(name, scope) {
+    async load(name, scope, readRemote) {
       const located = await locateDocument(name, scope)
       const bundle = await bundleDocument(located, scope, readRemote)
       const digest = createHash('sha256').update(name)

@@ -83,7 +83,7 @@ export function compilePairs(name: string, serialisation: Serialisation): PairWr
 }
 
 /** Gives a value as its media type wants it. For JSON a text that is JSON already goes as it is; for others a text goes as it is. */
-export function toContent(value: Json, mediaType: string): string {
+function toContent(value: Json, mediaType: string): string {
   if (!mediaType.includes('json')) return toText(value)
   if (typeof value !== 'string') return JSON.stringify(value)
   try {

@@ -58,7 +58,7 @@ export async function callRemote(call: RemoteCall, options: RemoteOptions): Prom
 }
 
 /** Sends a call and gives the answer as it came, whatever its status. */
-export async function sendRemote(call: RemoteCall, options: RemoteOptions): Promise<RemoteAnswer> {
+async function sendRemote(call: RemoteCall, options: RemoteOptions): Promise<RemoteAnswer> {
   const headers = headersOf(call, options)
   const { authorization } = call
   if (authorization === undefined) return toAnswer(await send(call, headers))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DefinitionError } from '../../../../lib/errors/index.ts'
 import type { FunctionScope, Invoker } from '../../../../lib/functions/index.ts'
-import { callOf, createTestCompiler, startRecordingServer, type RecordingServer } from '../support.ts'
+import { callOf, createTestCompiler, noAuthorizer, respond, startRecordingServer, type RecordingServer } from '../support.ts'
 
 const get = (id: string, more = ''): string => `get: { operationId: '${id}', responses: {} ${more} }`
 const openapi = (paths: string, rest = ''): string => `openapi: 3.0.3\ninfo: { title: Some Title, version: '1' }\n${rest}paths:\n${paths}\n`
@@ -29,6 +29,8 @@ describe('functions/openapi: documents', () => {
     await server.close()
     await rm(path.dirname(directory), { recursive: true })
   })
+
+  beforeEach(() => { server.answer = (_request, response) => { respond(response, 200, {}) } })
 
   async function compile(operation: string, { config = {}, scope = {} }: { config?: Record<string, unknown>; scope?: Partial<FunctionScope> } = {}): Promise<Invoker> {
     await using compiler = await createTestCompiler({ root: directory, config })
@@ -141,6 +143,18 @@ describe('functions/openapi: documents', () => {
     const invoker = await compiler.compile({ type: 'rest', operation: `${server.url}/api/doc.yaml#a` })
     await invoker.invoke(callOf())
     expect(server.requests.at(-1)?.target).to.equal('/v1/live/a')
+  })
+
+  it('are read with the credentials of the auth definition that the function names', async () => {
+    server.answer = (request, response) => {
+      response.writeHead(request.headers.authorization === 'Bearer doc' ? 200 : 401).end(openapi(`  /a: { ${get('a')} }`))
+    }
+    const authorizer = { ...noAuthorizer, compileDefinition: () => ({ apply: (request: { headers: Record<string, string> }) => { request.headers['Authorization'] = 'Bearer doc' }, renew: () => false }) }
+    await using compiler = await createTestCompiler({ root: directory, authorizer, config: { 'sonatina.openapi.remote-documents': 'true' } })
+    const operation = `${server.url}/secured.yaml#a`
+    expect(await compiler.compile({ type: 'rest', operation, authRef: 'a' }, { auth: [{ name: 'a', scheme: 'bearer', properties: {} }] })).to.respondTo('invoke')
+    expect(await compiler.compile({ type: 'rest', operation }).catch((error: unknown) => error)).to.include({ code: 'DEFINITION_NOT_FOUND' })
+    expect(await compiler.compile({ type: 'rest', operation, authRef: 'b' }).catch((error: unknown) => error)).to.have.property('message').that.includes('"b", which does not exist')
   })
 
   it('name the key of a missing address, its environment form, and two documents of one key', async () => {
