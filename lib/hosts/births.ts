@@ -13,6 +13,7 @@ export function createBirths(parts: Parts, isClosing: () => boolean): Births {
   function make(facts: InstanceFacts, workflow: DeployedWorkflow, durable: DurableLife | undefined): LiveInstance {
     const { clock, ids, log, secrets, maxSteps = 100_000, kogitoAttributes = false } = options
     const report = stepReporter(parts, facts, durable, () => live)
+    const inspect = options.inspect?.(facts)
     const environment = {
       clock,
       ids,
@@ -21,6 +22,7 @@ export function createBirths(parts: Parts, isClosing: () => boolean): Births {
       maxSteps,
       kogitoAttributes,
       withdraw: (_instance: Instance, token: string): void => { withdraw(live, token) },
+      ...(inspect === undefined ? {} : { inspect }),
       ...(report === undefined ? {} : { report: (_instance: Instance, step: UnplacedStep): void => { report(step) } }),
     }
     const live: LiveInstance = {

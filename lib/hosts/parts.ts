@@ -1,6 +1,6 @@
 import type { Clock, IdSource, Json, JsonObject, Logger } from '../common/index.ts'
 import type { CloudEventRecord, CorrelationValues } from '../events/index.ts'
-import type { CallCommand, Command, Continuation, HistoryStep, InstanceFacts, ParentLink, PersistedInstance, SecretReader, SubflowCommand } from '../instance/index.ts'
+import type { CallCommand, Command, Continuation, HistoryStep, InstanceEnvironment, InstanceFacts, ParentLink, PersistedInstance, SecretReader, SubflowCommand } from '../instance/index.ts'
 import type { HostError } from '../errors/index.ts'
 import type { DeployedWorkflow, Deployments } from './deployments.ts'
 import type { Durability } from './durability.ts'
@@ -35,6 +35,8 @@ export interface KernelOptions {
   readonly onStep?: (step: HistoryStep, instance: InstanceFacts) => void
   /** Told when an instance rests: it waits, failed, or ended. */
   readonly onRest?: (record: InstanceRecord, instance: InstanceFacts) => void
+  /** Gives the observer of a new instance, which then runs in XState's own loop; none: it keeps the fast one. */
+  readonly inspect?: (instance: InstanceFacts) => InstanceEnvironment['inspect']
   /** Keeps instances beyond the process; absent in a host that forgets them. */
   readonly durability?: Durability
 }

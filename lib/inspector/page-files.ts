@@ -15,6 +15,9 @@ const TYPES: Readonly<Record<string, string>> = {
   'index.html': 'text/html; charset=utf-8',
   'app.js': 'text/javascript; charset=utf-8',
   'app.css': 'text/css; charset=utf-8',
+  'receiver.js': 'text/javascript; charset=utf-8',
+  'receiver.html': 'text/html; charset=utf-8',
+  'bridge.js': 'text/javascript; charset=utf-8',
 }
 
 /** Reads the page once; it lies beside this module, in source and in the published package. */

@@ -6,6 +6,7 @@ import { DefinitionError, RequestError } from '../errors/index.ts'
 import type { Host, InstanceStatus } from '../hosts/index.ts'
 import { createDiagram, type DrawOptions } from './diagram/draw.ts'
 import type { Drawer } from './diagram/drawer.ts'
+import { escape } from './diagram/svg.ts'
 import { toDot } from './diagram/dot.ts'
 import { toMermaid } from './diagram/mermaid.ts'
 import { translate } from '../translation/index.ts'
@@ -44,6 +45,7 @@ const ROUTES: readonly (readonly [method: 'GET' | 'POST', path: RegExp, handler:
   ['GET', /^\/api\/events$/u, openStream],
   ['POST', /^\/api\/instances\/([^/]+)\/(abort|retry)$/u, changeInstance],
   ['POST', /^\/api\/workflows\/([^/]+)\/run$/u, runWorkflow],
+  ['POST', /^\/api\/draw$/u, drawForeign],
 ]
 
 /** Makes the middleware of `/inspect` (inspector.md, Routes). */
@@ -79,18 +81,41 @@ async function answer(ctx: Koa.Context, parts: RouteParts, path: string): Promis
   throw unknownAddress(path)
 }
 
-/** The policy of the page: everything from here; the bridge alone adds the page that it frames. */
-export function policy(frame?: string): string {
-  return `default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; ` +
-    (frame === undefined ? "frame-ancestors 'self'" : `frame-src ${frame}; frame-ancestors 'self'`)
+/**
+ * The policy of the pages: everything from here. The bridge adds the page that it frames; the receiver, which holds no data and no
+ * controls of its own, may be framed by relays on this machine.
+ */
+function policy({ frame, ancestors }: { readonly frame?: string; readonly ancestors?: string } = {}): string {
+  const own = `default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'`
+  return `${own}; frame-ancestors 'self'${ancestors === undefined ? '' : ` ${ancestors}`}${frame === undefined ? '' : `; frame-src ${frame}`}`
 }
 
-function servePage(ctx: Koa.Context, { files, guard, rootPath }: RouteParts, path: string): void {
+/** A page that hands what `/inspect/ws` tells to a page of another inspector in a frame. */
+function serveBridge(ctx: Koa.Context, { guard, settings: { bridgeUrl } }: RouteParts): void {
+  guard.name(ctx.req)
+  if (bridgeUrl === undefined || !/^https?:/u.test(bridgeUrl) || !URL.canParse(bridgeUrl)) {
+    throw new RequestError({ code: 'ADDRESS_UNKNOWN', message: 'There is no bridge: sonatina.inspect.bridge-url names no page to frame' })
+  }
+  ctx.set('Content-Security-Policy', policy({ frame: new URL(bridgeUrl).origin }))
+  const url = escape(bridgeUrl)
+  send(ctx, 'text/html; charset=utf-8', '<!doctype html><html lang="en"><meta charset="utf-8"><title>Inspector bridge</title>' +
+    '<link rel="stylesheet" href="assets/app.css"><script type="module" src="assets/bridge.js"></script>' +
+    `<iframe id="frame" title="Inspector" data-src="${url}" style="border:0;width:100%;height:100%"></iframe></html>`)
+}
+
+function servePage(ctx: Koa.Context, parts: RouteParts, path: string): void {
+  const { files, guard, rootPath } = parts
   if (path === '/') {
     ctx.redirect(`${rootPath}/inspect${ctx.search}`)
     return
   }
-  const name = path === '' ? 'index.html' : /^\/assets\/([a-z.]+)$/u.exec(path)?.[1]
+  if (path === '/bridge') {
+    serveBridge(ctx, parts)
+    return
+  }
+  const isReceiver = path === '' && ctx.query['receiver'] === '1'
+  if (isReceiver) ctx.set('Content-Security-Policy', policy({ ancestors: 'http://localhost:* http://127.0.0.1:*' }))
+  const name = path === '' ? isReceiver ? 'receiver.html' : 'index.html' : /^\/assets\/([a-z.]+)$/u.exec(path)?.[1]
   const file = name === undefined ? undefined : files.get(name)
   if (file === undefined) throw unknownAddress(path)
   // The page itself holds no data; it asks for the token when the data needs one.
@@ -229,6 +254,10 @@ async function runWorkflow(ctx: Koa.Context, parts: RouteParts, [id = '']: reado
   const { input = {}, businessKey } = isJsonObject(body) ? body : {}
   const record = await parts.host.start({ workflowId: id, input, respondAsync: true, ...(typeof businessKey === 'string' && businessKey !== '' ? { businessKey } : {}) })
   json(ctx, { id: record.id, status: record.status })
+}
+
+async function drawForeign(ctx: Koa.Context, { drawer }: RouteParts): Promise<void> {
+  send(ctx, 'image/svg+xml; charset=utf-8', await drawer.drawForeign(await readJson(ctx.req)))
 }
 
 async function readJson(request: IncomingMessage): Promise<Json> {

@@ -19,9 +19,9 @@ const WORDS = { handled: 'failed, handled' }
 function h(name, properties = {}, ...children) {
   const element = document.createElement(name)
   for (const [key, value] of Object.entries(properties)) {
-    if (value === undefined || value === false) continue
+    if (value === undefined || (value === false && !key.startsWith('aria-'))) continue
     if (key.startsWith('on')) element.addEventListener(key.slice(2), value)
-    else element.setAttribute(key, value === true ? '' : String(value))
+    else element.setAttribute(key, value === true && !key.startsWith('aria-') ? '' : String(value))
   }
   element.append(...children.flat().filter((child) => child !== undefined && child !== false))
   return element
@@ -88,7 +88,7 @@ async function loadWorkflows() {
   if (current() === undefined && state.instance === '') state.workflow = workflows[0]?.id ?? ''
   $('workflows').replaceChildren(...workflows.map(({ id, name, version, states, counts }) => h('li', {}, h('button', {
     type: 'button', 'aria-current': id === state.workflow, onclick: () => pickWorkflow(id),
-  }, h('b', {}, name), h('small', {}, `${id} ${version} · ${states} states`), h('span', { class: 'counts' }, ...Object.entries(counts)
+  }, h('b', {}, name), h('small', {}, `${id} ${version} · ${states} state${states === 1 ? '' : 's'}`), h('span', { class: 'counts' }, ...Object.entries(counts)
     .filter(([, count]) => count > 0).map(([word, count]) => status(word, `${count} ${word}`)))))))
   $('failures').replaceChildren(...failures.map(({ file, message }) => h('p', { class: 'box bad' }, h('b', {}, `${file}: `), message)))
 }
@@ -110,7 +110,7 @@ function showInstances() {
   $('instances').replaceChildren(...state.instances.map((each) => h('li', {}, h('button', {
     type: 'button', 'data-instance': each.id, 'aria-current': each.id === state.instance, onclick: () => pickInstance(each.id),
   }, h('span', { class: 'row' }, status(each.status), h('span', { class: 'mono', title: each.id }, each.id.slice(0, 8))),
-  h('small', { title: new Date(each.startedAt).toLocaleString() }, `${each.businessKey ?? each.workflowId} · ${ago(each.startedAt)}${each.endedAt === undefined ? '' : ` · ${took(each)}`}`)))))
+  h('small', { title: new Date(each.startedAt).toLocaleString() }, [each.businessKey ?? (state.workflow === '' ? each.workflowId : ''), ago(each.startedAt), each.endedAt === undefined ? '' : took(each)].filter(Boolean).join(' · '))))))
   if (state.instances.length === 0) $('instances').append(h('li', { class: 'muted' }, state.text !== '' || state.statuses.size > 0 ? 'None fits the filter.' : 'None yet: run one.'))
   $('more').hidden = state.next === undefined
   if (focused !== undefined) $('instances').querySelector(`[data-instance="${CSS.escape(focused)}"]`)?.focus()
@@ -176,8 +176,11 @@ async function showView() {
 }
 
 async function showChart(path) {
+  $('view').replaceChildren(h('p', { class: 'muted wait' }, 'Laying the chart out…'))
   try {
+    const asked = state.workflow
     const text = await (await ask(path)).text()
+    if (asked !== state.workflow || !$('view').classList.contains('chart')) return
     const chart = document.importNode(new DOMParser().parseFromString(text, 'image/svg+xml').documentElement, true)
     chart.setAttribute('role', 'group')
     chart.setAttribute('aria-label', `${state.view} of ${state.workflow}`)
@@ -585,7 +588,8 @@ showLegend()
 await attempt((async () => {
   await loadWorkflows()
   if (state.instance !== '') { const { workflowId } = await read(`api/instances/${encodeURIComponent(state.instance)}`); state.workflow = workflowId; await loadWorkflows() }
-  await Promise.all([loadInstances(), showView()])
-  await loadDetail()
+  const view = showView()
+  await Promise.all([loadInstances(), loadDetail()])
+  await view
 })())
 listen()
