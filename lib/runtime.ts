@@ -31,7 +31,7 @@ interface Surroundings {
   readonly definitions: readonly DefinitionInput[]
   readonly devServices: DevServices | undefined
   /** Settings and memory of the inspector; absent when it is off. */
-  readonly inspection: { readonly settings: InspectorSettings; readonly recorder: Recorder } | undefined
+  readonly inspection: { readonly settings: InspectorSettings; readonly recorder: Recorder; open?: Inspector } | undefined
 }
 
 /** The parts, wired. */
@@ -273,12 +273,17 @@ function kernelOptions({ options, settings, clock, ids, log, inspection }: Surro
         inspection?.recorder.rest(record)
       },
     }),
+    ...(inspection === undefined ? {} : {
+      inspect(facts) {
+        const observer = inspection.open?.observe(facts)
+        return observer === undefined ? undefined : (_instance, event) => { observer(event) }
+      },
+    }),
     onStep(step, facts) {
       lifecycle?.step(step, facts)
       inspection?.recorder.step(step, facts)
-      const observed = { ...step, instanceId: facts.id, workflowId: facts.workflowId, version: facts.version }
-      metrics.observe(observed)
-      options.onStep?.(observed)
+      metrics.observe(step, facts)
+      options.onStep?.({ ...step, instanceId: facts.id, workflowId: facts.workflowId, version: facts.version })
     },
   }
 }
@@ -381,7 +386,8 @@ function watchDefinitions({ definitions, loader, clock, log }: Parts): Promise<C
 function openInspector({ host, registry, settings, clock, log, inspection }: Parts): Inspector | undefined {
   if (inspection === undefined) return undefined
   const { rootPath } = resolveServerSettings(settings)
-  return createInspector({ ...inspection, host, catalogue: registry.catalogue, clock, log: log.child({ module: 'inspector' }), rootPath })
+  inspection.open = createInspector({ settings: inspection.settings, recorder: inspection.recorder, host, catalogue: registry.catalogue, clock, log: log.child({ module: 'inspector' }), rootPath })
+  return inspection.open
 }
 
 function openServer({ host, registry, settings, log, logging, clock, ids, metrics, clients, root, loader, hosted, tenancy }: Parts, inspector: Inspector | undefined): Server {

@@ -1,9 +1,12 @@
 import type { HistoryStep } from '../hosts/index.ts'
 import { isErrorCode } from './problem.ts'
 
-/** A step with the instance that took it. */
-export interface StepObservation extends Pick<HistoryStep, 'type' | 'at' | 'nodeId' | 'state' | 'detail'> {
-  readonly instanceId: string
+/** What is counted of a step. */
+export type StepObservation = Pick<HistoryStep, 'type' | 'at' | 'nodeId' | 'state' | 'detail'>
+
+/** The instance that took a step. */
+export interface ObservedInstance {
+  readonly id: string
   readonly workflowId: string
   readonly version: string
 }
@@ -38,7 +41,7 @@ export interface WorkflowTally {
  */
 export interface ServerMetrics {
   /** Takes a step of an instance into account. */
-  observe(step: StepObservation): void
+  observe(step: StepObservation, instance: ObservedInstance): void
   /** Gives what has been counted, one entry for each version of a definition seen. */
   tallies(): Iterable<WorkflowTally>
 }
@@ -53,10 +56,11 @@ const REMEMBERED = 10_000
 
 interface Running {
   readonly startedAt: number
+  readonly tally: WorkflowTally
   /** When the present state was entered. */
   state?: { readonly name: string; readonly since: number }
-  /** When actions under way began, by node. */
-  readonly actions: Map<string, number>
+  /** When actions under way began, by node; made when there is one. */
+  actions?: Map<string, number>
 }
 
 /** Creates empty counters. */
@@ -72,82 +76,79 @@ class Counters implements ServerMetrics {
     return this.#tallies.values()
   }
 
-  observe(step: StepObservation): void {
+  // Called for every step of every instance: looks the instance up once and copies nothing.
+  observe(step: StepObservation, instance: ObservedInstance): void {
+    if (step.type === 'started') {
+      this.#start(step, instance)
+      return
+    }
+    const running = this.#running.get(instance.id)
     switch (step.type) {
-      case 'started': this.#start(step); break
-      case 'stateEntered': this.#enter(step, step.state ?? step.nodeId); break
-      case 'actionStarted': this.#beginAction(step); break
+      case 'stateEntered': if (running !== undefined) enter(running, step.state ?? step.nodeId, step.at); break
+      case 'actionStarted': if (running !== undefined && step.nodeId !== undefined) (running.actions ??= new Map()).set(step.nodeId, step.at); break
       case 'actionCompleted':
-      case 'actionFailed': this.#finishAction(step); break
-      case 'completed': this.#end(step, 'Completed'); break
-      case 'aborted': this.#end(step, 'Aborted'); break
-      case 'failed': add(this.#tallyOf(step).errors, codeOf(step)); break
+      case 'actionFailed': if (running !== undefined) finishAction(running, step); break
+      case 'completed': this.#end(step, instance, 'Completed'); break
+      case 'aborted': this.#end(step, instance, 'Aborted'); break
+      case 'failed': add((running?.tally ?? this.#tallyOf(instance)).errors, codeOf(step)); break
       default: break
     }
   }
 
-  #tallyOf(step: StepObservation): WorkflowTally {
-    const key = `${step.workflowId}\n${step.version}`
+  #tallyOf({ workflowId, version }: ObservedInstance): WorkflowTally {
+    const key = `${workflowId}\n${version}`
     let tally = this.#tallies.get(key)
-    if (tally === undefined) this.#tallies.set(key, tally = createWorkflowTally(step))
+    if (tally === undefined) this.#tallies.set(key, tally = createWorkflowTally(workflowId, version))
     return tally
   }
 
-  #start(step: StepObservation): void {
-    const tally = this.#tallyOf(step)
+  #start(step: StepObservation, instance: ObservedInstance): void {
+    const tally = this.#tallyOf(instance)
     tally.started++
     tally.running++
     if (this.#running.size >= REMEMBERED) {
       const oldest = this.#running.keys().next()
       if (oldest.done !== true) this.#running.delete(oldest.value)
     }
-    this.#running.set(step.instanceId, { startedAt: step.at, actions: new Map() })
+    this.#running.set(instance.id, { startedAt: step.at, tally })
   }
 
-  // A workflow is in one state at a time: entering the next one, or ending, leaves the present one.
-  #enter(step: StepObservation, name: string | undefined): void {
-    const known = this.#running.get(step.instanceId)
-    if (known === undefined) return
-    if (known.state !== undefined) this.#recordNode(step, known.state.name, known.state.since)
-    if (name === undefined) delete known.state
-    else known.state = { name, since: step.at }
-  }
-
-  #beginAction(step: StepObservation): void {
-    if (step.nodeId !== undefined) this.#running.get(step.instanceId)?.actions.set(step.nodeId, step.at)
-  }
-
-  #finishAction(step: StepObservation): void {
-    const actions = this.#running.get(step.instanceId)?.actions
-    const since = step.nodeId === undefined ? undefined : actions?.get(step.nodeId)
-    if (step.nodeId === undefined || since === undefined) return
-    actions?.delete(step.nodeId)
-    this.#recordNode(step, step.nodeId, since)
-  }
-
-  #recordNode(step: StepObservation, node: string, since: number): void {
-    const { nodes } = this.#tallyOf(step)
-    let tally = nodes.get(node)
-    if (tally === undefined) nodes.set(node, tally = createTally(NODE_BOUNDS))
-    record(tally, NODE_BOUNDS, step.at - since)
-  }
-
-  #end(step: StepObservation, status: string): void {
-    this.#enter(step, undefined)
-    const tally = this.#tallyOf(step)
+  #end(step: StepObservation, instance: ObservedInstance, status: string): void {
+    const running = this.#running.get(instance.id)
+    const tally = running?.tally ?? this.#tallyOf(instance)
     tally.running = Math.max(0, tally.running - 1)
     add(tally.ended, status)
-    const known = this.#running.get(step.instanceId)
-    if (known === undefined) return
-    this.#running.delete(step.instanceId)
-    record(tally.duration, DURATION_BOUNDS, (step.at - known.startedAt) / 1000)
+    if (running === undefined) return
+    enter(running, undefined, step.at)
+    this.#running.delete(instance.id)
+    record(tally.duration, DURATION_BOUNDS, (step.at - running.startedAt) / 1000)
   }
 }
 
-function createWorkflowTally(step: StepObservation): WorkflowTally {
+// A workflow is in one state at a time: entering the next one, or ending, leaves the present one.
+function enter(running: Running, name: string | undefined, at: number): void {
+  if (running.state !== undefined) recordNode(running.tally, running.state.name, at - running.state.since)
+  if (name === undefined) delete running.state
+  else running.state = { name, since: at }
+}
+
+function finishAction({ tally, actions }: Running, { nodeId, at }: StepObservation): void {
+  const since = nodeId === undefined ? undefined : actions?.get(nodeId)
+  if (nodeId === undefined || since === undefined) return
+  actions?.delete(nodeId)
+  recordNode(tally, nodeId, at - since)
+}
+
+function recordNode({ nodes }: WorkflowTally, node: string, milliseconds: number): void {
+  let tally = nodes.get(node)
+  if (tally === undefined) nodes.set(node, tally = createTally(NODE_BOUNDS))
+  record(tally, NODE_BOUNDS, milliseconds)
+}
+
+function createWorkflowTally(workflowId: string, version: string): WorkflowTally {
   return {
-    workflowId: step.workflowId,
-    version: step.version,
+    workflowId,
+    version,
     started: 0,
     running: 0,
     ended: new Map(),

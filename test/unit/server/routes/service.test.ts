@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createLogging, silentLogger } from '../../../../lib/common/index.ts'
-import { createServerMetrics, type StepObservation } from '../../../../lib/server/index.ts'
+import { createServerMetrics, type StepObservation, type ServerMetrics } from '../../../../lib/server/index.ts'
 import { brokenFile } from '../../../support/fake-host.ts'
 import { openBench, type Bench } from '../setup.ts'
 
@@ -43,19 +43,21 @@ describe('server/routes/service', () => {
   })
 
   describe('metrics', () => {
-    const step = (type: StepObservation['type'], at: number, more: Partial<StepObservation> = {}): StepObservation => ({ type, at, instanceId: 'i', workflowId: 'hello', version: '1.0', ...more })
+    const tell = (to: ServerMetrics, type: StepObservation['type'], at: number, { instanceId = 'i', ...more }: Partial<StepObservation> & { instanceId?: string } = {}): void => {
+      to.observe({ type, at, ...more }, { id: instanceId, workflowId: 'hello', version: '1.0' })
+    }
 
     it('counts instances and states under both names', async () => {
       const metrics = createServerMetrics()
       bench = await openBench({}, { metrics, application: { name: 'app', version: '1' } })
-      metrics.observe(step('started', 0))
-      metrics.observe(step('stateEntered', 0, { state: 'A', nodeId: 'A' }))
-      metrics.observe(step('actionStarted', 1, { nodeId: 'A/f' }))
-      metrics.observe(step('actionCompleted', 4, { nodeId: 'A/f' }))
-      metrics.observe(step('completed', 2000))
-      metrics.observe(step('started', 0, { instanceId: 'j' }))
-      metrics.observe(step('failed', 1, { instanceId: 'j', detail: { code: 'EXPRESSION_FAILED', message: 'for customer 42' } }))
-      metrics.observe(step('failed', 1, { instanceId: 'j', detail: { code: 'customer 43' } }))
+      tell(metrics, 'started', 0)
+      tell(metrics, 'stateEntered', 0, { state: 'A', nodeId: 'A' })
+      tell(metrics, 'actionStarted', 1, { nodeId: 'A/f' })
+      tell(metrics, 'actionCompleted', 4, { nodeId: 'A/f' })
+      tell(metrics, 'completed', 2000)
+      tell(metrics, 'started', 0, { instanceId: 'j' })
+      tell(metrics, 'failed', 1, { instanceId: 'j', detail: { code: 'EXPRESSION_FAILED', message: 'for customer 42' } })
+      tell(metrics, 'failed', 1, { instanceId: 'j', detail: { code: 'customer 43' } })
       const { text, headers, status } = await bench.send('GET', '/q/metrics')
       expect([status, headers['content-type']]).to.deep.equal([200, 'text/plain; version=0.0.4; charset=utf-8'])
       const labels = 'process_id="hello",version="1.0",app_id="app",artifactId="app"'
@@ -78,9 +80,9 @@ describe('server/routes/service', () => {
 
     it('forgets the oldest starts instead of growing without end', () => {
       const metrics = createServerMetrics()
-      for (let n = 0; n < 10_001; n++) metrics.observe(step('started', 0, { instanceId: String(n) }))
-      metrics.observe(step('completed', 1, { instanceId: '0' }))
-      metrics.observe(step('completed', 1, { instanceId: '1' }))
+      for (let n = 0; n < 10_001; n++) tell(metrics, 'started', 0, { instanceId: String(n) })
+      tell(metrics, 'completed', 1, { instanceId: '0' })
+      tell(metrics, 'completed', 1, { instanceId: '1' })
       const [tally] = metrics.tallies()
       expect([tally?.started, tally?.running, tally?.duration.count]).to.deep.equal([10_001, 9_999, 1])
     })
