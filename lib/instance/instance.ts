@@ -72,6 +72,10 @@ interface PendingEffect {
   context: PathContext | undefined
 }
 
+function isDetached(command: Command): boolean {
+  return (command.kind === 'call' || command.kind === 'subflow') && command.detached
+}
+
 /**
  * One run of a workflow: a live XState actor and what it waits for.
  *
@@ -251,11 +255,12 @@ export class Instance implements InstanceDesk {
     return effect === undefined ? '' : nodeIdOf(this.program, effect.input as object)
   }
 
-  /** What is to be done outside; each command is given once. */
+  /** What is to be done outside; each command is given once, and none that was given up before it was taken. */
   takeCommands(): readonly Command[] {
     const commands = this.#commands
+    if (commands.length === 0) return commands
     this.#commands = []
-    return commands
+    return commands.filter((command) => command.kind === 'publish' || isDetached(command) || this.#effects.has(command.token))
   }
 
   /** Takes the answer to a command. Gives false when nobody waits for it any more. */
