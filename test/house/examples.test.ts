@@ -119,8 +119,8 @@ describe('house: examples', () => {
 
   it('in sh blocks name scripts and commands that exist', async () => {
     const manifest = JSON.parse(await readFile('package.json', 'utf8')) as { scripts: Record<string, string> }
-    const files = await readdir('lib/cli/commands').catch(() => [])
-    const commands = new Set([...files.map((name) => name.replace(/\.ts$/, '')), 'help', 'version'])
+    const list = await readFile('lib/cli/commands.ts', 'utf8')
+    const commands = new Set([...[...list.matchAll(/\bname: '([\w-]+)'/g)].flatMap(([, name]) => name ?? []), 'help', 'version'])
     const failed: string[] = []
     for (const { place, info, text } of await fencedExamples()) {
       const fault = /^(?:sh|bash|console)\b/.test(info) ? faultOfScript(text, new Set(Object.keys(manifest.scripts)), commands) : undefined
