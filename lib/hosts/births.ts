@@ -140,7 +140,8 @@ function stepReporter({ options: { clock, onStep } }: Parts, facts: InstanceFact
   }
   if (onStep === undefined) return undefined
   let sequence = 0
-  return (step) => { onStep({ ...step, sequence: sequence++, at: clock.now() }, facts) }
+  // Steps are made for this call alone: they get their place without another copy.
+  return (step) => { onStep(Object.assign(step, { sequence: sequence++, at: clock.now() }), facts) }
 }
 
 /** @throws {@link DataInputError} `DATA_INPUT_INVALID`, listing each violation (S023–S025) */
