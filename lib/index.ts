@@ -15,6 +15,7 @@ export {
   event,
   httpError,
   json,
+  listenFunctions,
   nothing,
   serve,
   text,

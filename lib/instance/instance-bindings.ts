@@ -28,7 +28,7 @@ export function createInstanceBindings(program: Program, facts: InstanceFacts, s
       name: () => definition.name ?? definition.id,
       version: () => facts.version,
       instanceId: () => facts.id,
-      headers: () => facts.headers,
+      headers: () => readWithoutCase(facts.headers),
       identity: () => facts.identity ?? 'anonymous',
       input: () => facts.input,
       prevActionResult: () => orNull(current?.previous),
@@ -45,4 +45,20 @@ export function createInstanceBindings(program: Program, facts: InstanceFacts, s
       return context.variables === undefined ? shared : createBindings({ ...options, variables: context.variables })
     },
   }
+}
+
+/** Lets headers be read in any spelling of their names; listed, they are in lower case (http-contract.md §2). */
+function readWithoutCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return new Proxy(headers, {
+    get: (target, name) => Reflect.get(target, spell(name)) as unknown,
+    has: (target, name) => Reflect.has(target, spell(name)),
+    getOwnPropertyDescriptor(target, name) {
+      const value = typeof name === 'string' && Object.hasOwn(target, name.toLowerCase()) ? target[name.toLowerCase()] : undefined
+      return value === undefined ? undefined : { value, enumerable: true, configurable: true, writable: false }
+    },
+  })
+}
+
+function spell(name: string | symbol): string | symbol {
+  return typeof name === 'string' ? name.toLowerCase() : name
 }

@@ -42,7 +42,9 @@ export function createOutgoing({ settings, client, clock, log }: OutgoingOptions
   const channels = readChannels(settings)
   const sink = settings.text('sonatina.messaging.sink')
   const underWay = new Set<Promise<boolean>>()
-  const targetOf = (channel: string): Target | undefined => channels.get(channel) ?? (sink === undefined ? undefined : { url: sink, mode: 'binary', method: 'POST' })
+  // SonataFlow sends whatever has no channel of its own through one channel of that name.
+  const fallback = channels.get('kogito_outgoing_stream') ?? (sink === undefined ? undefined : { url: sink, mode: 'binary' as const, method: 'POST' })
+  const targetOf = (channel: string): Target | undefined => channels.get(channel) ?? fallback
 
   async function deliver(event: CloudEventRecord, target: Target): Promise<boolean> {
     const { headers, body } = encodeHttp(event, target.mode)
@@ -105,7 +107,7 @@ function readChannels(settings: Settings): ReadonlyMap<string, Target> {
     const prefix = `sonatina.messaging.outgoing.${/[."\s]/.test(name) ? JSON.stringify(name) : name}`
     const url = settings.text(`${prefix}.url`) ?? sink
     if (url === undefined) continue
-    const mode = settings.text(`${prefix}.cloud-events-mode`) ?? settings.text(`${prefix}.mode`, 'binary')
+    const mode = settings.text(`${prefix}.cloud-events-mode`) ?? settings.text(`kogito.addon.messaging.outgoing.cloudEventMode.${name}`) ?? settings.text(`${prefix}.mode`, 'binary')
     const target: Target = { url, mode: mode === 'structured' ? 'structured' : 'binary', method: settings.text(`${prefix}.method`, 'POST') }
     for (const key of [name, settings.text(`${prefix}.type`), settings.text(`${prefix}.topic`)]) if (key !== undefined) channels.set(key, target)
   }
