@@ -1,6 +1,10 @@
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node } from 'yaml'
+import { isNestedDeeper } from '../common/index.ts'
 import type { FileEntry, ParsedFile } from './properties.ts'
 import { joinSegments } from './key.ts'
+
+// Keys of settings are a dozen segments long.
+const MAX_NESTING = 200
 
 /** What a `.yml` settings file holds; `problem` is set, with its line, when it does not parse. */
 export interface ParsedYml extends ParsedFile {
@@ -14,6 +18,7 @@ export interface ParsedYml extends ParsedFile {
  * plain values become comma lists, and a top-level `"%dev"` map holds the entries of that profile (configuration.md §1).
  */
 export function parseYml(text: string): ParsedYml {
+  if (isNestedDeeper(text, MAX_NESTING)) return { entries: [], warnings: [], problem: { message: `nests deeper than ${MAX_NESTING} levels`, line: 1 } }
   const counter = new LineCounter()
   const document = parseDocument(text, { lineCounter: counter, uniqueKeys: false, maxAliasCount: 100 } as object)
   const error = document.errors[0]

@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument as parseYamlText, visit, type Document } from 'yaml'
-import { fromPointer, toPointer, type Json } from '../common/index.ts'
+import { fromPointer, isNestedDeeper, toPointer, type Json } from '../common/index.ts'
 import { DefinitionError, type Violation } from '../errors/index.ts'
 import { findJsonPositions, type JsonPositions } from './json-positions.ts'
 
@@ -124,6 +124,7 @@ function locate(positions: JsonPositions, text: string, pointer: string): Positi
 }
 
 function parseYaml(text: string, uri: string): ParsedDocument {
+  if (isNestedDeeper(text, MAX_DOCUMENT_DEPTH)) refuseNesting(uri)
   const lines = new LineCounter()
   const toPosition = (offset: number): Position => {
     const { line, col } = lines.linePos(offset)
@@ -226,13 +227,14 @@ function refuseDeepNesting(document: Json, uri: string): void {
     const { value, depth } = next
     if (typeof value !== 'object' || value === null) continue
     if (depth >= MAX_DOCUMENT_DEPTH) {
-      refuse(
-        uri,
-        { message: `The document nests deeper than ${String(MAX_DOCUMENT_DEPTH)} levels`, hint: 'flatten it' },
-      )
+      refuseNesting(uri)
     }
     for (const child of Object.values(value)) pending.push({ value: child, depth: depth + 1 })
   }
+}
+
+function refuseNesting(uri: string): never {
+  return refuse(uri, { message: `The document nests deeper than ${String(MAX_DOCUMENT_DEPTH)} levels`, hint: 'flatten it' })
 }
 
 /** Finds the first number that YAML has and JSON has not. */

@@ -1,5 +1,5 @@
 import { LineCounter, parseAllDocuments, parseDocument, type Document, type ParsedNode } from 'yaml'
-import { fromPointer, getOwn, isJsonObject, type JsonObject } from '../common/index.ts'
+import { fromPointer, getOwn, isJsonObject, isNestedDeeper, type JsonObject } from '../common/index.ts'
 import { TenancyError, type Violation } from '../errors/index.ts'
 
 /** A fault of a document, with the document and file it is in. */
@@ -55,34 +55,11 @@ export function parseDocuments(text: string, file: string): ParsedDocuments {
 function faultOfText(text: string): string | undefined {
   if (text.length > LONGEST_TEXT) return `the text is longer than ${String(LONGEST_TEXT)} characters`
   if (text.includes('\0')) return 'the text is binary'
-  return isDeep(text) ? `the text is nested deeper than ${String(DEEPEST)} levels` : undefined
+  return isNestedDeeper(text, DEEPEST) ? `the text is nested deeper than ${String(DEEPEST)} levels` : undefined
 }
 
-// Policies are about ten levels deep. The parser recurses, and from some thousand levels on the process ends with it: no exception
-// reaches anybody, so the depth must be bounded before.
+// Policies are about ten levels deep.
 const DEEPEST = 200
-
-/** Bounds the nesting of a text without parsing it: open brackets, and what can open block collections at the start of a line. */
-function isDeep(text: string): boolean {
-  let open = 0
-  let start = 0
-  for (let index = 0; index < text.length; index += 1) {
-    const character = text.charCodeAt(index)
-    if (character === OPEN_BRACKET || character === OPEN_BRACE) open += 1
-    else if ((character === CLOSE_BRACKET || character === CLOSE_BRACE) && open > 0) open -= 1
-    else if (character === LINE_FEED || character === CARRIAGE_RETURN) start = index + 1
-    if (open > DEEPEST) return true
-    if (index - start === DEEPEST && /^[\s?-]*$/.test(text.slice(start, index))) return true
-  }
-  return false
-}
-
-const OPEN_BRACKET = 0x5b
-const CLOSE_BRACKET = 0x5d
-const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d
-const LINE_FEED = 0x0a
-const CARRIAGE_RETURN = 0x0d
 
 interface Reading {
   readonly file: string

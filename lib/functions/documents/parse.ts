@@ -1,10 +1,12 @@
 import { parseDocument } from 'yaml'
-import { isJsonObject, type Json, type JsonObject } from '../../common/index.ts'
+import { isJsonObject, isNestedDeeper, type Json, type JsonObject } from '../../common/index.ts'
 import { DefinitionError } from '../../errors/index.ts'
 
 /** Longest document that is read, bytes. */
 export const MAX_DOCUMENT_SIZE = 10 * 1024 * 1024
 const MAX_NESTING = 200
+// Prose in descriptions leaves brackets open (intervals), so the bound on a text not yet parsed is wider.
+const MAX_TEXT_NESTING = 400
 // One alias that stands for many nodes, repeated, is how a small file becomes gigabytes.
 const MAX_ALIASES = 100
 
@@ -30,6 +32,7 @@ function parseJsonOrYaml(text: string, name: string): Json {
 }
 
 function parseYaml(text: string, name: string): Json {
+  if (isNestedDeeper(text, MAX_TEXT_NESTING)) throw tooDeep(name)
   const document = parseDocument(text, { version: '1.2', prettyErrors: true })
   const [fault] = document.errors
   if (fault !== undefined) {
@@ -47,9 +50,13 @@ function parseYaml(text: string, name: string): Json {
 function assertNesting(value: Json, name: string): void {
   let level: readonly unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_NESTING) throw invalid(name, `is nested deeper than ${String(MAX_NESTING)} levels`)
+    if (depth > MAX_NESTING) throw tooDeep(name)
     level = level.flatMap((item) => (Object.values(item as object) as unknown[]).filter((child) => typeof child === 'object' && child !== null))
   }
+}
+
+function tooDeep(name: string): DefinitionError {
+  return invalid(name, `is nested deeper than ${String(MAX_NESTING)} levels`)
 }
 
 function firstLine(message: string): string {

@@ -35,6 +35,12 @@ sonatina.http.root-path: /x
     for (const text of ['', '---', '# nothing', 'just text']) expect(parseYml(text).entries).to.deep.equal([])
   })
 
+  it('refuses to nest without end', () => {
+    for (const text of ['['.repeat(2000), '- '.repeat(2000), 'a: {b: '.repeat(200_000)]) {
+      expect(parseYml(text)).to.deep.equal({ entries: [], warnings: [], problem: { message: 'nests deeper than 200 levels', line: 1 } })
+    }
+  })
+
   it('names the line of what is not YAML', () => {
     expect(parseYml('a: 1\nb: "x').problem?.line).to.equal(2)
   })

@@ -125,10 +125,13 @@ describe('functions/openapi: documents', () => {
     const bomb = ['a: &a [x, x, x, x, x, x, x, x, x, x]', ...'bcdefgh'.split('').map((letter, index) => `${letter}: &${letter} [${Array.from({ length: 10 }, () => `*${'abcdefg'[index] ?? ''}`).join(', ')}]`)]
     await write('bomb.yaml', `openapi: 3.0.3\n${bomb.join('\n')}\npaths: {}\n`)
     await write('deep.json', `{"openapi":"3.0.3","paths":${'{"a":'.repeat(300)}1${'}'.repeat(300)}}`)
+    await write('deep.yaml', '['.repeat(2000))
+    await write('deep-blocks.yaml', '- '.repeat(200_000))
     await write('large.json', `{"openapi":"3.0.3","x":"${'x'.repeat(11 * 1024 * 1024)}"}`)
     await writeFile(path.join(directory, 'latin.yaml'), Buffer.from([0x61, 0x3a, 0x20, 0xe4]))
     expect(await refusal('bomb.yaml#a')).to.match(/alias/i)
     expect(await refusal('deep.json#a')).to.include('nested deeper')
+    for (const name of ['deep.yaml#a', 'deep-blocks.yaml#a']) expect(await refusal(name)).to.include('nested deeper')
     expect(await refusal('large.json#a')).to.include('larger than')
     expect(await refusal('latin.yaml#a')).to.include('UTF-8')
   })
