@@ -49,6 +49,7 @@ export interface RecordedFailure extends WorkflowError {
   readonly failedNodeId: string
 }
 
+/** How far the retries of an action have come. */
 export interface RetryProgress {
   /** Retries scheduled so far. */
   readonly count: number
@@ -69,6 +70,7 @@ export interface LoopProgress {
   readonly results: readonly Json[]
 }
 
+/** What the answer to an HTTP call said besides its body. */
 export interface ResponseFacts {
   readonly statusCode: number
   readonly statusMessage: string

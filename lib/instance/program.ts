@@ -43,12 +43,14 @@ export interface CompiledState {
   readonly leaves: Readonly<Record<string, CompiledLeave>>
 }
 
+/** A way out of a state: what comes next and the events that are produced before. */
 export interface CompiledLeave {
   readonly continuation: Continuation
   readonly events: readonly CompiledProducedEvent[]
   readonly continueAs: { readonly target: ContinueAs; readonly data: Compiled<Json> | undefined } | undefined
 }
 
+/** An event to produce, its data and attributes compiled. */
 export interface CompiledProducedEvent {
   readonly event: EventDefinition
   /** Absent: the whole state data (A08). */
@@ -56,12 +58,14 @@ export interface CompiledProducedEvent {
   readonly attributes: Compiled<Json> | undefined
 }
 
+/** An event data filter with its expressions compiled. */
 export interface CompiledEventFilter {
   readonly filter: EventDataFilter
   readonly data: Compiled<Json> | undefined
   readonly target: Target | undefined
 }
 
+/** An action with its expressions compiled and its function resolved. */
 export interface CompiledAction {
   readonly action: Action
   /** Name to show: of the action, or of what it calls. */

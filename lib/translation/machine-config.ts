@@ -32,6 +32,7 @@ export interface Named {
   readonly params?: JsonObject
 }
 
+/** A way on: its target, when it is taken, and what happens then. */
 export interface TransitionConfig {
   readonly target?: string
   readonly guard?: Named

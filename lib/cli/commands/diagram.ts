@@ -67,7 +67,7 @@ export async function diagramCommand(args: readonly string[], io: CommandIo): Pr
 function choose<Choice extends string>(name: string, value: unknown, choices: readonly [Choice, ...Choice[]]): Choice {
   if (value === undefined) return choices[0]
   const chosen = choices.find((choice) => choice === value)
-  if (chosen === undefined) throw usageError(`--${name} is one of ${choices.join(', ')}, not "${String(value)}"`)
+  if (chosen === undefined) throw usageError(`--${name} is one of ${choices.join(', ')}, not ${JSON.stringify(value)}`)
   return chosen
 }
 

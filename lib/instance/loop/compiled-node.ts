@@ -25,6 +25,7 @@ export interface CompiledNode {
   initial: CompiledNode | undefined
 }
 
+/** A transition with its guard and actions resolved, and the nodes it leaves and enters found. */
 export interface CompiledTransition {
   readonly source: CompiledNode
   readonly guard: ((context: PathContext, event: StepEvent) => boolean) | undefined
@@ -45,6 +46,7 @@ export type CompiledAction =
   | { readonly kind: 'spawn' | 'stop'; readonly state: number }
   | { readonly kind: 'release' }
 
+/** A service that a node invokes while it is active. */
 export interface CompiledInvoke {
   readonly id: string
   readonly src: string
