@@ -16,8 +16,9 @@ const KEYWORDS: ReadonlySet<string> = new Set([
   'def', 'if', 'then', 'elif', 'else', 'end', 'as', 'reduce', 'foreach', 'try', 'catch', 'label', 'import', 'include', 'module',
   'and', 'or', '__loc__',
 ])
-const OPERATORS = ['?//', '//=', '!=', '==', '//', '|=', '+=', '-=', '*=', '/=', '%=', '<=', '>=', '..']
-const SINGLE = '.?=;,:|+-*/%<>[]{}()'
+const OPERATORS: ReadonlySet<string> = new Set(['?//', '//=', '!=', '==', '//', '|=', '+=', '-=', '*=', '/=', '%=', '<=', '>=', '..'])
+const SINGLE: ReadonlySet<string> = new Set('.?=;,:|+-*/%<>[]{}()')
+const BLANK_START: ReadonlySet<string> = new Set(' \t\r\n#')
 const BLANK = /(?:[ \t\r\n]|#(?:[^\\\r\n]|\\(?:\r\n|[^]))*)*/y
 const NAME = /(?:[a-zA-Z_][a-zA-Z_0-9]*::)*[a-zA-Z_][a-zA-Z_0-9]*/y
 const FIELD = /\.[a-zA-Z_][a-zA-Z_0-9]*/y
@@ -42,24 +43,40 @@ export class Scanner {
    * @throws {@link SyntaxFault} at a character that starts no token.
    */
   next(offset: number): Token {
-    const start = offset + this.#match(BLANK, offset).length
+    const start = BLANK_START.has(this.source[offset] ?? '') ? offset + this.#match(BLANK, offset).length : offset
     const char = this.source[start]
     if (char === undefined) return { type: 'end', text: '', start, end: start }
     if (char === '"') return { type: 'quote', text: '"', start, end: start + 1 }
-    const name = this.#match(NAME, start)
-    if (name !== '') return this.#token(KEYWORDS.has(name) ? 'keyword' : 'name', name, start, name.length)
-    const number = this.#match(NUMBER, start)
-    if (number !== '') return this.#token('number', number, start, number.length)
-    const field = this.#match(FIELD, start)
-    if (field !== '') return this.#token('field', field.slice(1), start, field.length)
+    return this.#word(char, start) ?? this.#operator(char, start)
+  }
+
+  // The first character decides which pattern can match, so that most of them are never tried.
+  #word(char: string, start: number): Token | undefined {
+    if (char >= 'a' && char <= 'z' || char >= 'A' && char <= 'Z' || char === '_') {
+      const name = this.#match(NAME, start)
+      return this.#token(KEYWORDS.has(name) ? 'keyword' : 'name', name, start, name.length)
+    }
+    if (char === '.' || char >= '0' && char <= '9') {
+      const number = this.#match(NUMBER, start)
+      if (number !== '') return this.#token('number', number, start, number.length)
+      const field = this.#match(FIELD, start)
+      return field === '' ? undefined : this.#token('field', field.slice(1), start, field.length)
+    }
     if (char === '$') {
       const variable = this.#match(NAME, start + 1)
-      if (variable !== '') return this.#token('variable', variable, start, variable.length + 1)
+      return variable === '' ? undefined : this.#token('variable', variable, start, variable.length + 1)
     }
+    if (char !== '@') return undefined
     const format = this.#match(FORMAT, start)
-    if (format !== '') return this.#token('format', format.slice(1), start, format.length)
-    const operator = OPERATORS.find((candidate) => this.source.startsWith(candidate, start)) ?? (SINGLE.includes(char) ? char : '')
-    if (operator !== '') return this.#token('operator', operator, start, operator.length)
+    return format === '' ? undefined : this.#token('format', format.slice(1), start, format.length)
+  }
+
+  #operator(char: string, start: number): Token {
+    for (const length of [3, 2]) {
+      const operator = this.source.slice(start, start + length)
+      if (OPERATORS.has(operator)) return this.#token('operator', operator, start, length)
+    }
+    if (SINGLE.has(char)) return this.#token('operator', char, start, 1)
     throw new SyntaxFault(`unexpected ${JSON.stringify(char)}`, start, hintForCharacter(this.source, start))
   }
 
