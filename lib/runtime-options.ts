@@ -4,6 +4,7 @@ import type { Catalogue, LoadFailure } from './definition/index.ts'
 import type { FunctionCall, FunctionResult } from './functions/index.ts'
 import type { MaybePromise } from './expressions/index.ts'
 import type { CrashPoint, Host, HistoryStep } from './hosts/index.ts'
+import type { SpanExporter } from './telemetry/index.ts'
 
 /** A definition given in code or by path. */
 export type DefinitionInput =
@@ -57,6 +58,8 @@ export interface RuntimeOptions {
    * `detail: {continueAs: {workflowId, version?, data}}`.
    */
   readonly onStep?: (step: ObservedStep) => void
+  /** Receives each span as it ends, in place of the OTLP exporter; traces are made where `sonatina.otel.enabled` is true. */
+  readonly spanExporter?: SpanExporter
   /** Receives lines of `sysout` functions. @default the log */
   readonly stdout?: (line: string) => void
   /** Runs machines in XState's own loop instead of ours: the reference, for comparison. @default 'fast' */

@@ -16,6 +16,7 @@ import { createLifecycle, createOutgoing, type Lifecycle, type Outgoing } from '
 import { openFunctions, openTenancy, type FunctionsPart, type TenancyPart } from './runtime-mounts.ts'
 import type { Addresses, DefinitionInput, Runtime, RuntimeOptions } from './runtime-options.ts'
 import { createServer, createServerMetrics, resolveLogOptions, resolveServerSettings, type Server, type ServerMetrics } from './server/index.ts'
+import { openTracing, type Tracing } from './telemetry/index.ts'
 
 /** What the parts of a runtime are made from. */
 interface Surroundings {
@@ -32,6 +33,8 @@ interface Surroundings {
   readonly devServices: DevServices | undefined
   /** Settings and memory of the inspector; absent when it is off. */
   readonly inspection: { readonly settings: InspectorSettings; readonly recorder: Recorder; open?: Inspector } | undefined
+  /** Absent where no traces are asked for. */
+  readonly tracing: Tracing | undefined
 }
 
 /** The parts, wired. */
@@ -89,6 +92,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       await server?.close(graceMilliseconds)
       await host.close(graceMilliseconds)
       await outgoing.close(graceMilliseconds)
+      await parts.tracing?.close(graceMilliseconds)
       await parts.functions.close()
       await parts.hosted?.close()
       await parts.clients.close()
@@ -112,7 +116,8 @@ async function surround(options: RuntimeOptions): Promise<Surroundings> {
   const devServices = await wantsDevServices(first, root) ? await startDevServices(first, clock, log) : undefined
   const settings = devServices === undefined ? first : await readSettings({ ...options, settings: { ...options.settings, ...settingsOf(devServices) } }, root)
   for (const { level, message } of settings.warnings) log[level]({}, message)
-  return { options, settings, root, clock, ids, log, logging: options.log === undefined ? logging : undefined, devServices, inspection: inspectionOf(settings), definitions: options.definitions ?? await defaultDefinitions(settings, root) }
+  const tracing = await openTracing({ settings, clock, log: log.child({ module: 'telemetry' }), ...(options.spanExporter === undefined ? {} : { exporter: options.spanExporter }) })
+  return { options, settings, root, clock, ids, log, logging: options.log === undefined ? logging : undefined, devServices, inspection: inspectionOf(settings), tracing, definitions: options.definitions ?? await defaultDefinitions(settings, root) }
 }
 
 function inspectionOf(settings: Settings): Surroundings['inspection'] {
@@ -248,7 +253,7 @@ function headersToStore(settings: Settings): (headers: Readonly<Record<string, s
   return (headers) => Object.fromEntries(Object.entries(headers).filter(([name]) => !excluded.has(name)))
 }
 
-function kernelOptions({ options, settings, clock, ids, log, inspection }: Surroundings, { registry, metrics, outgoing }: HostParts): KernelOptions {
+function kernelOptions({ options, settings, clock, ids, log, inspection, tracing }: Surroundings, { registry, metrics, outgoing }: HostParts): KernelOptions {
   const maxActive = settings.number('sonatina.instances.max-active')
   const lifecycle = createLifecycleOf(settings, { clock, ids, outgoing })
   return {
@@ -281,6 +286,7 @@ function kernelOptions({ options, settings, clock, ids, log, inspection }: Surro
     }),
     onStep(step, facts) {
       lifecycle?.step(step, facts)
+      tracing?.step(step, facts)
       inspection?.recorder.step(step, facts)
       metrics.observe(step, facts)
       options.onStep?.({ ...step, instanceId: facts.id, workflowId: facts.workflowId, version: facts.version })
@@ -297,9 +303,9 @@ function createLifecycleOf(settings: Settings, { clock, ids, outgoing }: { clock
 }
 
 async function createFunctions(surroundings: Surroundings, { clients, host, hosted }: Pick<Parts, 'clients' | 'host' | 'hosted'>): Promise<FunctionCompiler> {
-  const { options, settings, root, clock, ids, log } = surroundings
+  const { options, settings, root, clock, ids, log, tracing } = surroundings
   const found = await loadHostClasses(await hostModules(surroundings))
-  return createFunctionCompiler({
+  const compiler = createFunctionCompiler({
     settings,
     clock,
     ids,
@@ -313,6 +319,7 @@ async function createFunctions(surroundings: Surroundings, { clients, host, host
     ...(options.functionTypes === undefined ? {} : { functionTypes: options.functionTypes }),
     ...(options.stdout === undefined ? {} : { stdout: options.stdout }),
   })
+  return tracing?.traced(compiler) ?? compiler
 }
 
 /** Modules named in the settings, else those beside the definitions. */

@@ -18,6 +18,8 @@ export interface CallContext {
   readonly action?: string
   /** Headers of the request or event that started the instance, names in lower case. */
   readonly headers: Readonly<Record<string, string>>
+  /** Headers of W3C Trace Context that a remote call sends; absent when there are no traces. */
+  readonly traceHeaders?: Readonly<Record<string, string>>
   /** `<instance>:<effect>:<token>`: equal when the same call is repeated after a crash or a renewal. */
   readonly idempotencyKey: string
   /** Aborts when the branch, state or instance is stopped. */

@@ -10,7 +10,7 @@ const VISIBLE = /^[\u0021-\u007e]*$/
 
 /**
  * Adds the headers that tell a remote service which instance calls (openapi-functions.md §4): id, version and status of the process,
- * and with `kogito` its relatives.
+ * and with `kogito` its relatives; `traceparent` when there are traces.
  *
  * Mutates `headers`; names in lower case.
  */
@@ -22,6 +22,7 @@ export function addRuntimeHeaders(headers: Record<string, string>, context: Call
   headers['wfprocist'] = 'Active'
   headers['wfproctype'] = 'SW'
   headers['wfprocversion'] = version
+  if (context.traceHeaders !== undefined) Object.assign(headers, context.traceHeaders)
   if (!kogito) return
   headers['kogitoprocid'] = id
   headers['kogitoprocinstanceid'] = context.instanceId
