@@ -57,7 +57,8 @@ function calledBy({ functionRef, subFlowRef, eventRef }: Action, { functions }: 
 }
 
 function keysOf(data: unknown): string {
-  if (typeof data !== 'object' || data === null) return JSON.stringify(data) ?? ''
+  if (data === undefined) return ''
+  if (typeof data !== 'object' || data === null) return JSON.stringify(data)
   const keys = Object.keys(data)
   return keys.length === 0 ? 'nothing' : keys.join(', ')
 }

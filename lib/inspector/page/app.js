@@ -210,7 +210,8 @@ function fit() {
   const box = chart()?.viewBox.baseVal
   if (box === undefined) return
   const { clientWidth, clientHeight } = $('view')
-  zoomTo(Math.min((clientWidth - 16) / box.width, (clientHeight - 16) / box.height, 1.15))
+  // On a narrow screen texts stay readable, and the chart is moved instead.
+  zoomTo(Math.max(clientWidth < 600 ? 0.8 : 0.3, Math.min((clientWidth - 16) / box.width, (clientHeight - 16) / box.height, 1.15)))
 }
 
 function zoomTo(scale) {
@@ -588,8 +589,8 @@ showLegend()
 await attempt((async () => {
   await loadWorkflows()
   if (state.instance !== '') { const { workflowId } = await read(`api/instances/${encodeURIComponent(state.instance)}`); state.workflow = workflowId; await loadWorkflows() }
+  listen()
   const view = showView()
   await Promise.all([loadInstances(), loadDetail()])
   await view
 })())
-listen()
