@@ -18,6 +18,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'diagram', summary: 'Draw a definition as SVG, Mermaid, DOT or JSON', load: async () => (await import('./commands/diagram.ts')).diagramCommand },
   { name: 'functions', summary: 'Serve functions of modules over HTTP and CloudEvents', load: async () => (await import('./commands/functions.ts')).functionsCommand },
   { name: 'policies', summary: 'Generate, check and audit the Istio policies of tenants', load: async () => policies((await import('./commands/policies.ts')).policiesCommand) },
+  { name: 'store', summary: 'Look after the store of waiting instances', load: async () => (await import('./commands/store.ts')).storeCommand },
   { name: 'config', summary: 'Print every effective setting, or explain one', load: async () => (await import('./commands/config.ts')).configCommand },
 ]
 

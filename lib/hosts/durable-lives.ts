@@ -665,6 +665,7 @@ export class DurableLives implements Durables {
       turns.release(live)
     }
     this.#journal?.close()
+    this.#journal = undefined
   }
 }
 

@@ -1,6 +1,7 @@
-import { HostError, InstanceError } from '../errors/index.ts'
+import { InstanceError } from '../errors/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
 import type { HistoryStep } from '../instance/index.ts'
+import { asError } from './as-error.ts'
 import { createBirths, validateInput } from './births.ts'
 import { DurableLives } from './durable-lives.ts'
 import { createEnds } from './ends.ts'
@@ -80,10 +81,11 @@ export class Kernel implements Host {
       queue.add(() => {
         try {
           const live = births.create({ workflow, input: request.input, headers: request.headers ?? {}, request })
-          this.#awaitAnswer(live, request, resolve, reject)
+          if (request.respondAsync !== true) this.#awaitAnswer(live, request, resolve, reject)
           births.begin(live, request.startFrom === undefined ? {} : { startFrom: request.startFrom })
+          if (request.respondAsync === true) this.#answerAtOnce(live, resolve, reject)
         } catch (error) {
-          reject(error instanceof Error ? error : new HostError({ code: 'HOST_CLOSED', message: 'The instance could not be started', cause: error }))
+          reject(asError(error))
         }
       })
     })
@@ -126,15 +128,16 @@ export class Kernel implements Host {
     })
   }
 
-  #awaitAnswer(live: LiveInstance, request: StartRequest, resolve: (record: InstanceRecord) => void, reject: (error: Error) => void): void {
-    const { queue, options } = this.#parts
+  /** The instance exists when its first turn is over, or written. */
+  #answerAtOnce(live: LiveInstance, resolve: (record: InstanceRecord) => void, reject: (error: Error) => void): void {
     const answer = (): void => { resolve(recordOf(live)) }
-    if (request.respondAsync === true) {
-      // The instance exists when its first turn is over, or written.
-      if (live.durable === undefined) queue.add(answer)
-      else this.#durables?.afterCommit(answer, reject)
-      return
-    }
+    if (live.durable === undefined) this.#parts.queue.add(answer)
+    else this.#durables?.afterCommit(answer, reject)
+  }
+
+  #awaitAnswer(live: LiveInstance, request: StartRequest, resolve: (record: InstanceRecord) => void, reject: (error: Error) => void): void {
+    const { options } = this.#parts
+    const answer = (): void => { resolve(recordOf(live)) }
     live.waiters.push((_, error) => { if (error === undefined) answer(); else reject(error) })
     if (request.answerTimeout === undefined) return
     const cancel = options.clock.at(options.clock.now() + request.answerTimeout, answer)
@@ -145,9 +148,8 @@ export class Kernel implements Host {
 
   async get(workflowId: string, instanceId: string): Promise<InstanceRecord | undefined> {
     const live = this.#parts.lives.get(instanceId)
-    if (live !== undefined) return live.facts.workflowId === workflowId ? recordOf(live) : undefined
-    const kept = this.#durables?.record(instanceId)
-    return kept?.workflowId === workflowId && kept.endedAt === undefined ? kept : undefined
+    const kept = live === undefined ? this.#durables?.record(instanceId) : recordOf(live)
+    return Promise.resolve(kept?.workflowId === workflowId && (live !== undefined || kept.endedAt === undefined) ? kept : undefined)
   }
 
   async find(workflowId: string, instanceId: string): Promise<InstanceRecord | undefined> {
@@ -188,7 +190,7 @@ export class Kernel implements Host {
           if (this.#durables === undefined) resolve(delivery)
           else this.#durables.afterCommit(() => { resolve(delivery) }, reject)
         } catch (error) {
-          reject(error as Error)
+          reject(asError(error))
         }
       })
     })
@@ -201,10 +203,9 @@ export class Kernel implements Host {
 
   // --- the host itself ---
 
-  async readiness(): Promise<{ readonly ready: boolean; readonly reason?: string }> {
-    if (this.#closing) return { ready: false, reason: 'the host is closing' }
-    const problem = this.#durables?.problem
-    return problem === undefined ? { ready: true } : { ready: false, reason: problem.message }
+  readiness(): Promise<{ readonly ready: boolean; readonly reason?: string }> {
+    const reason = this.#closing ? 'the host is closing' : this.#durables?.problem?.message
+    return Promise.resolve(reason === undefined ? { ready: true } : { ready: false, reason })
   }
 
   /** Resolves when no instance has anything to do but wait. */

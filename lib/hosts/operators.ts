@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../common/index.ts'
 import { InstanceError } from '../errors/index.ts'
 import { mergeObjects } from '../expressions/index.ts'
 import type { Instance } from '../instance/index.ts'
+import { asError } from './as-error.ts'
 import type { Host, InstanceRecord } from './host.ts'
 import { recordOf, statusOf, type LiveInstance } from './live-instance.ts'
 import type { Parts } from './parts.ts'
@@ -31,7 +32,7 @@ export function createOperators(parts: Parts): Operators {
             live.waiters.push((_, error) => { if (error === undefined) resolve(recordOf(live)); else reject(error) })
           })
         } catch (error) {
-          reject(error as Error)
+          reject(asError(error))
         }
       })
     })

@@ -66,11 +66,10 @@ function isAtStart({ instance, workflow }: LiveInstance, token: string): boolean
 }
 
 function textOf(event: CloudEventRecord, ...names: readonly string[]): string | undefined {
-  const name = names.find((candidate) => typeof event[candidate] === 'string' && event[candidate] !== '')
-  return name === undefined ? undefined : String(event[name])
+  return names.map((name) => event[name]).find((value): value is string => typeof value === 'string' && value !== '')
 }
 
 function attributesOf(event: CloudEventRecord): Record<string, string> {
-  const attributes = Object.entries(event).filter(([name, value]) => name !== 'data' && name !== 'data_base64' && value !== null && typeof value !== 'object')
-  return Object.fromEntries(attributes.map(([name, value]) => [name.toLowerCase(), String(value)]))
+  return Object.fromEntries(Object.entries(event).flatMap(([name, value]) =>
+    (name === 'data' || name === 'data_base64' || typeof value === 'object' ? [] : [[name.toLowerCase(), String(value)]])))
 }

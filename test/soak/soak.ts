@@ -43,7 +43,10 @@ class Soak {
   readonly #random: () => number
   #worker: Promise<Worker>
   #kills = 0
+  /** Nothing more is sent. */
   #over = false
+  /** The worker that ends next ends by itself. */
+  #stopping = false
 
   constructor(options: SoakOptions, directory: string) {
     this.#options = options
@@ -60,8 +63,9 @@ class Soak {
     await Promise.race([producing, wait(PATIENCE)])
     this.#over = true
     await killing
-    const worker = await this.#worker
     await wait(200)
+    const worker = await this.#worker
+    this.#stopping = true
     const code = await worker.stop()
     const ledger = readLedger(this.#directory)
     const faults = orders.flatMap((order, index) => faultsOf(ledger, order, isCancelled(index)))
@@ -80,7 +84,7 @@ class Soak {
     for (let attempt = 0; attempt < 20; attempt += 1) {
       const worker = await startWorker({ directory: this.#directory, host: this.#options.host, ...(crash === undefined ? {} : { crash }) })
       if (worker !== undefined) {
-        void worker.exited.then(() => { if (!this.#over) this.#replace() })
+        void worker.exited.then(() => { if (!this.#stopping) this.#replace() })
         return worker
       }
       this.#kills += 1

@@ -13,7 +13,8 @@ const REASONS: readonly (readonly [code: string, reason: string])[] = [
 /** Says what an error of the database means. */
 export function toHostError(error: unknown, file: string): HostError {
   if (error instanceof HostError) return error
-  const code = String((error as { code?: unknown } | null)?.code ?? '')
+  const given = (error as { code?: unknown } | null)?.code
+  const code = typeof given === 'string' ? given : ''
   const message = error instanceof Error ? error.message : String(error)
   const known = REASONS.find(([prefix]) => code.startsWith(prefix)) ?? REASONS.find(([prefix]) => textOf(prefix).test(message))
   return new HostError({

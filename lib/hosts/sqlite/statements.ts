@@ -6,7 +6,7 @@ export type Row = Readonly<Record<string, string | number | null>>
 /** Prepares each statement when it is first used, and keeps it. */
 export class Statements {
   readonly #database: Database
-  readonly #prepared = new Map<string, Statement<unknown[]>>()
+  readonly #prepared = new Map<string, Statement>()
 
   constructor(database: Database) {
     this.#database = database
@@ -24,10 +24,10 @@ export class Statements {
     return this.#prepare(sql).all(...values) as readonly Row[]
   }
 
-  #prepare(sql: string): Statement<unknown[]> {
+  #prepare(sql: string): Statement {
     let statement = this.#prepared.get(sql)
     if (statement === undefined) {
-      statement = this.#database.prepare(sql) as unknown as Statement<unknown[]>
+      statement = this.#database.prepare(sql)
       this.#prepared.set(sql, statement)
     }
     return statement
