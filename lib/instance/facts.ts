@@ -21,6 +21,8 @@ export interface InstanceFacts {
 
 /** The action of another instance that started this one as a sub-flow. */
 export interface ParentLink {
+  /** How many workflows stand above: 1 below a root. @default 1 */
+  readonly depth?: number
   readonly instanceId: string
   readonly workflowId: string
   readonly rootInstanceId: string

@@ -21,7 +21,7 @@ export const GUARDS: Readonly<Record<string, Guard>> = {
   },
   mayRetry: (context, params, event, program) => {
     const { action } = actionAt(program, addressOf(params))
-    return mayRetry(program, action, context.retries?.[String(params['node'])], errorOf(context, event))
+    return mayRetry(program, action, context.retries?.[params.node ?? ''], errorOf(context, event))
   },
   wasSkipped: (_context, _params, event) => (event.output as { skipped?: boolean } | undefined)?.skipped === true,
   chose: (context, params) => context.choice === params['choice'],
@@ -37,6 +37,6 @@ export const GUARDS: Readonly<Record<string, Guard>> = {
     const compensatedBy = next === undefined ? undefined : program.states[next]?.state.compensatedBy
     return compensatedBy !== undefined && program.stateIndex.get(compensatedBy) === params.state
   },
-  returnsTo: (context, params) => context.compensating?.queue.length === 0 && context.compensating.returnTo === params['node'],
+  returnsTo: (context, params) => context.compensating?.queue.length === 0 && context.compensating.returnTo === params.node,
   triggers: (_context, params, event) => event.data === params.state,
 }

@@ -510,7 +510,7 @@ export class Instance implements InstanceDesk {
       return evaluateSteps(steps, context, this).then((output): Prepared => ({ kind: 'outcome', outcome: { output } }))
     }
     if (input.effect === 'condition') {
-      const compiled = actionAt(this.program, addressOf(input as never))
+      const compiled = actionAt(this.program, addressOf(input))
       const holds = compiled.condition?.evaluate(context.data, this.bindings(context)) ?? true
       return chain(holds, (perform): Prepared => ({ kind: 'outcome', outcome: { output: { skipped: !perform } } }))
     }
@@ -524,7 +524,7 @@ export class Instance implements InstanceDesk {
       scope: this,
       facts: this.facts,
       log: this.#environment.log,
-      compiled: actionAt(this.program, addressOf(input as never)),
+      compiled: actionAt(this.program, addressOf(input)),
       context,
       token: input.token,
       state: this.program.states[Number(input['state'])]?.state.name ?? '',
@@ -536,7 +536,7 @@ export class Instance implements InstanceDesk {
   #contextOf({ ref }: PendingEffect): PathContext {
     const machine = ref._parent
     if (machine === undefined || machine === this.#actor) return this.context
-    const own = machine.getSnapshot().context as PathContext
+    const { context: own } = machine.getSnapshot() as { readonly context: PathContext }
     return own.own === true ? own : { ...this.context, ...own, data: this.context.data }
   }
 
@@ -581,7 +581,7 @@ export class Instance implements InstanceDesk {
   #reportAction({ input }: PendingEffect, outcome: Result): void {
     if (this.#environment.report === undefined) return
     const place = { nodeId: nodeIdOf(this.program, input as object), ...this.#place(input) }
-    if ('error' in outcome) this.#report({ type: 'actionFailed', ...place, detail: { ...outcome.error } as unknown as JsonObject })
+    if ('error' in outcome) this.#report({ type: 'actionFailed', ...place, detail: { ...outcome.error } })
     else this.#report({ type: 'actionCompleted', ...place, data: ((outcome.output as { result?: Json } | undefined)?.result ?? null) })
   }
 
@@ -589,7 +589,7 @@ export class Instance implements InstanceDesk {
     const state = this.program.states[Number(input['state'])]?.state
     if (state === undefined) return { state: '' }
     const branch = typeof input['branch'] === 'number' ? branchName(state, input['branch']) : undefined
-    const action = typeof input['action'] === 'number' ? actionAt(this.program, addressOf(input as never)).name : undefined
+    const action = typeof input['action'] === 'number' ? actionAt(this.program, addressOf(input)).name : undefined
     return { state: state.name, ...(branch === undefined ? {} : { branch }), ...(action === undefined ? {} : { action }) }
   }
 }

@@ -1,4 +1,4 @@
-import { assign, enqueueActions, sendParent, StateMachine, stopChild, type AnyActorScope, type AnyStateMachine, type EventObject } from 'xstate'
+import { assign, enqueueActions, sendParent, StateMachine, stopChild, type AnyStateMachine, type EventObject } from 'xstate'
 import type { JsonObject } from '../common/index.ts'
 import { MACHINE_EVENTS, type InvokeConfig, type MachineConfig, type NodeConfig, type WorkflowMachines } from '../translation/index.ts'
 import type { PathContext, PathOutput, WorkflowOutput } from './context.ts'
@@ -38,6 +38,7 @@ export interface BoundMachines {
 const Machine = StateMachine as unknown as new (config: unknown, implementations: unknown) => AnyStateMachine
 
 type MachineSnapshot = ReturnType<AnyStateMachine['getInitialSnapshot']>
+type Scope = Parameters<AnyStateMachine['transition']>[2]
 
 /**
  * An XState machine that knows its instance before its first effect starts, and runs in the loop of its own when nobody looks on.
@@ -51,7 +52,7 @@ class WorkflowMachine extends Machine {
     this.#loop = root === undefined ? undefined : new Loop(this, root)
   }
 
-  override getInitialSnapshot(scope: AnyActorScope, input?: unknown): MachineSnapshot {
+  override getInitialSnapshot(scope: Scope, input?: unknown): MachineSnapshot {
     if (isRootInput(input)) registerDesk(scope.system, input.desk)
     if (this.#loop === undefined || (deskOf(scope.system) as InstanceDesk).isObserved) return super.getInitialSnapshot(scope, input)
     try {
@@ -61,7 +62,7 @@ class WorkflowMachine extends Machine {
     }
   }
 
-  override transition(snapshot: MachineSnapshot, event: EventObject, scope: AnyActorScope): MachineSnapshot {
+  override transition(snapshot: MachineSnapshot, event: EventObject, scope: Scope): MachineSnapshot {
     if (this.#loop === undefined || event.type === 'xstate.stop' || (deskOf(scope.system) as InstanceDesk).isObserved) {
       return super.transition(snapshot, event, scope)
     }
@@ -161,10 +162,10 @@ function scopeOf({ system }: Arguments): InstanceDesk {
 function createImplementations(program: Program): Implementations {
   const actions: Record<string, unknown> = { ...PLUMBING }
   for (const [name, step] of Object.entries(FLOW_STEPS)) {
-    actions[name] = assign(((args: Arguments, params: StepParams | undefined) => step(args.context, params ?? {}, args.event, scopeOf(args))) as never)
+    actions[name] = assign((args: Arguments, params: StepParams | undefined) => step(args.context, params ?? {}, args.event, scopeOf(args)) as Partial<PathContext>)
   }
   for (const name of Object.keys(EVALUATING_STEPS)) {
-    actions[name] = assign(((args: Arguments, params: StepParams | undefined) => takeStep(name, args.context, params ?? {}, scopeOf(args))) as never)
+    actions[name] = assign((args: Arguments, params: StepParams | undefined) => takeStep(name, args.context, params ?? {}, scopeOf(args)) as Partial<PathContext>)
   }
   const guards = Object.fromEntries(Object.entries(GUARDS).map(([name, guard]) =>
     [name, ({ context, event }: Arguments, params: StepParams | undefined) => guard(context, params ?? {}, event, program)]))
@@ -176,10 +177,10 @@ const EFFECTS = ['action', 'condition', 'evaluate', 'event', 'timer'] as const
 
 /** Actions that concern more than the context of their own machine. */
 const PLUMBING: Readonly<Record<string, unknown>> = {
-  enterState: assign(((args: Arguments, params: { state: number }) => {
+  enterState: assign((args: Arguments, params: { state: number }) => {
     scopeOf(args).enter(params.state, args.context.data)
-    return enteringState(args.context, params.state)
-  }) as never),
+    return enteringState(args.context, params.state) as Partial<PathContext>
+  }),
   publishEvents: (args: Arguments) => { scopeOf(args).publish(args.context) },
   forwardResult: sendParent((({ event }: Arguments, address: StepParams) =>
     ({ type: MACHINE_EVENTS.resultForwarded, data: { address, output: event.output } })) as never),

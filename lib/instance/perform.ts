@@ -4,10 +4,10 @@ import type { CallContext, FunctionResult } from '../functions/index.ts'
 import type { CallCommand, Outcome, Prepared, SubflowCommand } from './commands.ts'
 import type { ActionOutput, PathContext } from './context.ts'
 import type { InstanceFacts } from './facts.ts'
-import type { CompiledAction, CompiledFunction, Program } from './program.ts'
+import type { CompiledAction, CompiledFunction } from './program.ts'
 import { produceEvent } from './steps/evaluating.ts'
 import { chain, type StepScope } from './steps/step.ts'
-import { FunctionError } from '../errors/index.ts'
+import { FunctionError, InstanceError } from '../errors/index.ts'
 import { toWorkflowError } from './workflow-error.ts'
 
 /** What an action needs while it is carried out. */
@@ -51,7 +51,10 @@ function prepareCall(performance: Performance, view: Json): MaybePromise<Prepare
   if (trigger !== undefined) {
     return chain(produceEvent(trigger, view, context, scope), (event): Prepared => ({ kind: 'publish', event }))
   }
-  if (action.subFlowRef !== undefined) return { kind: 'command', command: subflowCommand(performance, view) }
+  if (action.subFlowRef !== undefined) {
+    if ((performance.facts.parent?.depth ?? 0) >= DEEPEST) return { kind: 'outcome', outcome: { error: toWorkflowError(tooDeep(action.subFlowRef.workflowId)) } }
+    return { kind: 'command', command: subflowCommand(performance, view) }
+  }
   const called = compiled.function
   if (called === undefined) return { kind: 'outcome', outcome: { error: toWorkflowError(notFound(compiled)) } }
   if (called.expression !== undefined) {
@@ -61,6 +64,16 @@ function prepareCall(performance: Performance, view: Json): MaybePromise<Prepare
   if (called.invoker?.event?.kind === 'consumed') return { kind: 'await', type: called.invoker.event.type }
   const evaluated: MaybePromise<Json> | undefined = compiled.arguments?.evaluate(view, scope.bindings(context))
   return chain(evaluated, (args): Prepared => ({ kind: 'command', command: callCommand(performance, called, view, args) }))
+}
+
+/** Sub-flows below one another; one that starts itself for ever would take all memory before anything else stops it. */
+const DEEPEST = 256
+
+function tooDeep(workflowId: string): InstanceError {
+  return new InstanceError({
+    code: 'INSTANCE_LOOP',
+    message: `Sub-flow "${workflowId}" would be the ${String(DEEPEST + 1)}th below one another; give the recursion an end`,
+  })
 }
 
 function notFound({ action, name }: CompiledAction): FunctionError {
@@ -112,7 +125,7 @@ function callCommand(performance: Performance, called: CompiledFunction, data: J
   }
 }
 
-function callContext({ facts, compiled, token, log, state, scope }: Performance, signal: AbortSignal): CallContext {
+function callContext({ facts, compiled, token, log, state }: Performance, signal: AbortSignal): CallContext {
   const { parent } = facts
   return {
     workflowId: facts.workflowId,

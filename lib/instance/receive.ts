@@ -26,7 +26,7 @@ export function receiveEvent(reception: Reception): MaybePromise<EventOutput | A
   const { program, scope, context, input, entry, event, correlation } = reception
   const payload = payloadOf(program, event, eventNameOf(input, entry))
   if (input['answer'] === true || input.effect === 'action') {
-    const { action, results } = actionAt(program, addressOf(input as never))
+    const { action, results } = actionAt(program, addressOf(input))
     if (!action.actionDataFilter.useResults) return {}
     return results === undefined ? { result: payload } : chain(results.evaluate(payload, scope.bindings(context)), (result) => ({ result }))
   }
@@ -42,5 +42,5 @@ function eventNameOf(input: EffectInput, entry: number): string {
 
 function payloadOf(program: Program, event: CloudEventRecord, name: string): Json {
   const whole = program.events.get(name)?.dataOnly === false
-  return (whole ? event as unknown as Json : event.data) ?? null
+  return (whole ? event : event.data) ?? null
 }

@@ -21,23 +21,44 @@ export interface WorkflowError {
 
 const LONGEST_MESSAGE = 8192
 
-/** Makes plain data of anything that was thrown. */
+/** Makes plain data of anything that was thrown, whatever it is; never throws. */
 export function toWorkflowError(thrown: unknown): WorkflowError {
-  if (isWorkflowError(thrown)) return thrown
-  if (!(thrown instanceof Error)) {
-    const message = typeof thrown === 'string' ? thrown : describe(thrown)
-    const name = isJsonObject(thrown) && typeof thrown['name'] === 'string' ? thrown['name'] : 'Error'
-    const code = isJsonObject(thrown) && typeof thrown['code'] === 'string' ? thrown['code'] : 'FUNCTION_FAILED'
-    return { name, code, message: cut(message) }
+  try {
+    return thrown instanceof Error ? fromError(thrown) : fromValue(thrown)
+  } catch {
+    // A getter or a proxy that throws in its turn.
+    return { name: 'Error', code: 'FUNCTION_FAILED', message: 'Something was thrown that cannot be read' }
   }
+}
+
+function fromError(thrown: Error): WorkflowError {
   const code: unknown = 'code' in thrown ? thrown.code : undefined
   return {
-    name: thrown.name,
+    name: textOr(thrown.name, 'Error'),
     code: typeof code === 'string' || typeof code === 'number' ? String(code) : 'FUNCTION_FAILED',
-    message: cut(thrown.message),
+    message: cut(textOr(thrown.message, '')),
     ancestors: ancestorsOf(thrown),
     ...remoteFacts(thrown),
   }
+}
+
+// Of an object only what an error has is kept: the rest need not be JSON, and the error is stored.
+function fromValue(thrown: unknown): WorkflowError {
+  if (!isJsonObject(thrown)) return { name: 'Error', code: 'FUNCTION_FAILED', message: cut(describe(thrown)) }
+  const { name, code, message, status, ancestors, retryable, retryAfter } = thrown
+  return {
+    name: textOr(name, 'Error'),
+    code: textOr(code, 'FUNCTION_FAILED'),
+    message: cut(typeof message === 'string' ? message : describe(thrown)),
+    ...(typeof status === 'number' ? { status } : {}),
+    ...(Array.isArray(ancestors) ? { ancestors: ancestors.map(String) } : {}),
+    ...(typeof retryable === 'boolean' ? { retryable } : {}),
+    ...(typeof retryAfter === 'number' ? { retryAfter } : {}),
+  }
+}
+
+function textOr(value: unknown, otherwise: string): string {
+  return typeof value === 'string' ? value : otherwise
 }
 
 function remoteFacts(thrown: Error): Pick<WorkflowError, 'status' | 'retryable' | 'retryAfter'> {
@@ -60,14 +81,10 @@ function ancestorsOf(error: Error): readonly string[] {
   return names
 }
 
-function isWorkflowError(value: unknown): value is WorkflowError {
-  return isJsonObject(value) && !(value instanceof Error) &&
-    typeof value['name'] === 'string' && typeof value['code'] === 'string' && typeof value['message'] === 'string'
-}
-
 function describe(value: unknown): string {
   try {
-    return JSON.stringify(value) ?? String(value)
+    // Undefined and functions have no JSON.
+    return (JSON.stringify(value) as string | undefined) ?? String(value)
   } catch {
     return 'a value that is not JSON was thrown'
   }

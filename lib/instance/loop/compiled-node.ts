@@ -73,7 +73,7 @@ const PLUMBING: Readonly<Record<string, (params: StepParams) => CompiledAction>>
 export function compileNodes(machine: AnyStateMachine, program: Program, effects: readonly string[]): CompiledNode | undefined {
   const compiled = new Map<AnyStateNode, CompiledNode>()
   const pending: { readonly transition: CompiledTransition; readonly targets: readonly AnyStateNode[] | undefined }[] = []
-  let known = true
+  let known = true as boolean
 
   function compile(node: AnyStateNode, parent: CompiledNode | undefined): CompiledNode {
     if (node.type === 'parallel' || node.type === 'history') known = false

@@ -1,4 +1,4 @@
-import { createActor, type AnyActorLogic, type AnyActorRef, type AnyActorScope, type AnyStateMachine, type StateValue } from 'xstate'
+import { createActor, type AnyActorLogic, type AnyActorRef, type AnyActorScope, type AnyStateMachine, type ExecutableActionObject, type StateValue } from 'xstate'
 import type { JsonObject } from '../../common/index.ts'
 import { MACHINE_EVENTS } from '../../translation/index.ts'
 import type { PathContext } from '../context.ts'
@@ -185,7 +185,8 @@ function act(step: Macrostep, action: CompiledAction): void {
       return
     case 'publish': {
       const { context, desk, scope, event } = step
-      scope.actionExecutor({ type: 'publishEvents', info: { context, event, self: scope.self, system: scope.system }, params: undefined, exec: () => { desk.publish(context) } })
+      const info: unknown = { context, event, self: scope.self, system: scope.system }
+      scope.actionExecutor({ type: 'publishEvents', info, params: undefined, exec: () => { desk.publish(context) } } as ExecutableActionObject)
       return
     }
     case 'forward': forward(step, action.params); return

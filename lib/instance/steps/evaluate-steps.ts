@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../common/index.ts'
 import type { PathContext } from '../context.ts'
 import { EVALUATING_STEPS } from './evaluating.ts'
-import type { Patch, StepParams, StepScope } from './step.ts'
+import type { Patch, StepScope } from './step.ts'
 
 /** A step of an `evaluate` effect. */
 export interface NamedStep extends JsonObject {
@@ -18,7 +18,7 @@ export async function evaluateSteps(steps: readonly NamedStep[], context: PathCo
   let changed: Patch = {}
   for (const { type, params } of steps) {
     const step = EVALUATING_STEPS[type]
-    if (step !== undefined) changed = { ...changed, ...await step({ ...context, ...changed } as PathContext, params as StepParams, scope) }
+    if (step !== undefined) changed = { ...changed, ...await step({ ...context, ...changed } as PathContext, params, scope) }
   }
   return changed
 }

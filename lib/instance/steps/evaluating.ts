@@ -55,7 +55,7 @@ const prepareEvents: EvaluatingStep = (context, params, scope) => {
 }
 
 function leaveOf(params: StepParams, scope: StepScope): CompiledLeave | undefined {
-  return stateOf(scope.program, params).leaves[String(params['leave'])]
+  return stateOf(scope.program, params).leaves[params.leave ?? '']
 }
 
 /** Builds a produced event; without data of its own it carries all that the producer sees (S141, S279, A08). */

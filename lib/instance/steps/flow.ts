@@ -114,14 +114,14 @@ const recordError: FlowStep = (context, _params, event) => {
 const recordFailure: FlowStep = (context, params, event, { program }) => {
   const error = errorOf(context, event)
   if (error === undefined) return {}
-  const place = (error as RecordedFailure).failedNodeId
+  const place = (error as Partial<RecordedFailure>).failedNodeId
   return { failure: { ...error, failedNodeId: place ?? nodeIdOf(program, params) } }
 }
 
 const clearFailure: FlowStep = () => ({ failure: undefined, retries: {} })
 
 const scheduleRetry: FlowStep = (context, params, event, scope) => {
-  const node = String(params['node'])
+  const node = params.node ?? ''
   const error = errorOf(context, event)
   const progress = nextRetry(scope.program, actionAt(scope.program, addressOf(params)).action, context.retries?.[node], error, () => scope.random())
   scope.retries?.(params, progress)
@@ -134,7 +134,7 @@ const recordCompleted: FlowStep = (context, params) =>
 
 /** S241, S252, A22: completed states newest first; what is compensated once is not compensated again. */
 const startCompensation: FlowStep = (context, params) => (context.failure === undefined
-  ? { compensating: { queue: [...(context.completed ?? [])].reverse(), returnTo: String(params['returnTo']) }, completed: [] }
+  ? { compensating: { queue: [...(context.completed ?? [])].reverse(), returnTo: params.returnTo ?? '' }, completed: [] }
   : {})
 
 const takeCompensation: FlowStep = (context) =>

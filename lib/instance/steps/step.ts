@@ -36,6 +36,12 @@ export type StepParams = JsonObject & {
   readonly state?: number
   readonly branch?: number
   readonly action?: number
+  /** Key of the step that may fail and be retried. */
+  readonly node?: string
+  /** Key of a way out of the state. */
+  readonly leave?: string
+  /** Node at which a compensation ends. */
+  readonly returnTo?: string
 }
 
 /** Changed parts of a context; `undefined` clears one. */

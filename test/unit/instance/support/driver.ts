@@ -6,7 +6,7 @@ import type { CloudEventRecord } from '../../../../lib/events/index.ts'
 import type { MaybePromise } from '../../../../lib/expressions/index.ts'
 import type { FunctionCall, FunctionResult } from '../../../../lib/functions/index.ts'
 import type { DeployedWorkflow } from '../../../../lib/hosts/index.ts'
-import { Instance, type CallCommand, type Command, type HistoryStep, type InstanceEnvironment, type Outcome, type PersistedInstance } from '../../../../lib/instance/index.ts'
+import { Instance, type CallCommand, type Command, type HistoryStep, type InstanceFacts, type InstanceEnvironment, type Outcome, type PersistedInstance } from '../../../../lib/instance/index.ts'
 import { createVirtualClock, type VirtualClock } from '../../../support/clock.ts'
 
 /** A function that a test supplies. */
@@ -26,6 +26,8 @@ export interface DeployForTestOptions {
 export interface DriverOptions extends DeployForTestOptions {
   /** Output of sub-flows by id; a function may throw. */
   readonly subflows?: Readonly<Record<string, (input: Json) => MaybePromise<Json>>>
+  /** How many workflows stand above the instance. */
+  readonly depth?: number
   /** Keeps a persisted snapshot after each turn. */
   readonly record?: boolean
 }
@@ -107,8 +109,14 @@ export class Driver {
       },
       report: (_instance, step) => { this.steps.push(step) },
     }
-    const facts = { id: 'instance', workflowId: program.definition.id, version: program.definition.version, input, headers: {}, startedAt: this.clock.now() }
+    const facts = { id: 'instance', workflowId: program.definition.id, version: program.definition.version, input, headers: {}, startedAt: this.clock.now(), ...this.#parent() }
     return new Instance(facts, this.#workflow, environment)
+  }
+
+  #parent(): Pick<InstanceFacts, 'parent'> {
+    const { depth } = this.#options
+    if (depth === undefined) return {}
+    return { parent: { instanceId: 'parent', workflowId: 'parent', rootInstanceId: 'root', rootWorkflowId: 'root', onParentComplete: 'terminate', depth } }
   }
 
   /** Begins and lets everything run that can without moving time. */
