@@ -111,7 +111,7 @@ export async function openTenancy({ settings, root, log }: MountOptions): Promis
     mount: {
       path: '/',
       stage: 'first',
-      middleware: (context, next) => enforcer.middleware(context as never, next),
+      middleware: (context, next) => enforcer.middleware(context, next),
       upgrade: (request, socket) => { enforcer.guardUpgrade(request, socket) },
     },
   }

@@ -27,7 +27,7 @@ export function parseDuration(text: string): Duration | undefined {
   }
   const match = ISO.exec(trimmed)
   if (!match || match[1] !== undefined) return undefined
-  const parts = match.slice(2)
+  const parts: readonly (string | undefined)[] = match.slice(2)
   if (parts.every((part) => part === undefined) || /T$/i.test(trimmed)) return undefined
   const sizes = [UNITS.W, UNITS.D, UNITS.H, UNITS.M, UNITS.S]
   const milliseconds = parts.reduce((sum, part, index) => sum + (part === undefined ? 0 : toNumber(part) * (sizes[index] ?? 0)), 0)

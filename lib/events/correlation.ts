@@ -50,7 +50,8 @@ export function correlationOf(definition: CorrelatedEvent, event: CloudEventReco
   for (const { contextAttributeName, contextAttributeValue } of definition.correlation) {
     const name = contextAttributeName.toLowerCase()
     const value = Object.hasOwn(event, name) ? event[name] : undefined
-    if (value === undefined || value === null || (contextAttributeValue !== undefined && String(value) !== contextAttributeValue)) return undefined
+    // Attributes are text, numbers and booleans; what is none cannot correlate.
+    if (value === undefined || typeof value === 'object' || (contextAttributeValue !== undefined && String(value) !== contextAttributeValue)) return undefined
     values[name] = String(value)
   }
   return values

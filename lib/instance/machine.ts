@@ -165,7 +165,7 @@ function createImplementations(program: Program): Implementations {
     actions[name] = assign((args: Arguments, params: StepParams | undefined) => step(args.context, params ?? {}, args.event, scopeOf(args)) as Partial<PathContext>)
   }
   for (const name of Object.keys(EVALUATING_STEPS)) {
-    actions[name] = assign((args: Arguments, params: StepParams | undefined) => takeStep(name, args.context, params ?? {}, scopeOf(args)) as Partial<PathContext>)
+    actions[name] = assign((args: Arguments, params: StepParams | undefined) => takeStep(name, args.context, params ?? {}, scopeOf(args)))
   }
   const guards = Object.fromEntries(Object.entries(GUARDS).map(([name, guard]) =>
     [name, ({ context, event }: Arguments, params: StepParams | undefined) => guard(context, params ?? {}, event, program)]))

@@ -84,7 +84,8 @@ function ancestorsOf(error: Error): readonly string[] {
 function describe(value: unknown): string {
   try {
     // Undefined and functions have no JSON.
-    return (JSON.stringify(value) as string | undefined) ?? String(value)
+    const text: unknown = JSON.stringify(value)
+    return typeof text === 'string' ? text : String(value)
   } catch {
     return 'a value that is not JSON was thrown'
   }

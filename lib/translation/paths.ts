@@ -23,7 +23,6 @@ export interface ChildPath {
  */
 export function addChildPath(path: PathScope, child: ChildPath): void {
   const nodes: Record<string, NodeConfig> = {}
-  const fail = (scope: PathScope, key: string): readonly TransitionConfig[] => [{ target: `#${scope.id}.failed`, actions: [recordFailure(scope, key)] }]
   const scope: PathScope = {
     ...path,
     id: CHILD_ID,

@@ -71,7 +71,7 @@ function inputsOf({ steps = [] }: CaseShape): readonly Json[] {
 }
 
 function stubsOf({ stubs = {} }: CaseShape): Record<string, readonly Json[]> {
-  const results = (stub: JsonObject | readonly JsonObject[]): readonly Json[] => (Array.isArray(stub) ? stub as readonly JsonObject[] : [stub as JsonObject])
+  const results = (stub: JsonObject | readonly JsonObject[]): readonly Json[] => (Array.isArray(stub) ? stub as readonly JsonObject[] : [stub])
   return Object.fromEntries(Object.entries(stubs).map(([name, stub]) => [name, results(stub)]))
 }
 

@@ -37,7 +37,7 @@ function functionsOf({ loaded, stubs = {} }: Surroundings): Record<string, TestF
     let used = 0
     return [name, ({ arguments: args }): FunctionResult | Promise<FunctionResult> => {
       calls += 1
-      const stub = stubs[name]?.[Math.min(used++, (stubs[name]?.length ?? 1) - 1)] as { result?: Json; error?: { name?: string; code?: string } } | undefined
+      const stub = stubs[name]?.[Math.min(used++, stubs[name].length - 1)] as { result?: Json; error?: { name?: string; code?: string } } | undefined
       if (stub?.error !== undefined) return Promise.reject(Object.assign(new Error('stub'), stub.error))
       if (stub !== undefined) return Promise.resolve({ output: stub.result ?? {} })
       if (calls % 4 === 0) return Promise.reject(Object.assign(new Error(`call ${String(calls)} fails`), { code: '500' }))

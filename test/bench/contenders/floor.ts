@@ -64,4 +64,5 @@ app.use(async (ctx) => {
   ctx.set('Location', `http://${ctx.host}${ctx.path}/${id}`)
   ctx.body = { id, workflowdata }
 })
-ready(createServer(app.callback()))
+const answer = app.callback()
+ready(createServer((request, response) => { void answer(request, response) }))

@@ -1,12 +1,13 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type * as Product from '../../../lib/index.ts'
 import { chain, parallel } from '../definitions.ts'
 
 // The product as it is published: compiled, with default settings, all definitions of the bench served at once.
 
 const product = new URL('../../../dist/lib/index.js', import.meta.url).href
-const { createRuntime, silentLogger } = await import(product) as typeof import('../../../lib/index.ts')
+const { createRuntime, silentLogger } = await import(product) as typeof Product
 const root = new URL('../../..', import.meta.url).pathname
 const stub = process.env['BENCH_STUB']
 const store = process.env['BENCH_STORE'] ?? 'memory'
