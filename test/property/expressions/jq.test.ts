@@ -4,7 +4,7 @@ import { ExpressionError } from '../../../lib/errors/index.ts'
 import { jsonEquals, type Json } from '../../../lib/common/index.ts'
 import { compile, createBindings } from '../../../lib/expressions/index.ts'
 import { parse } from '../../../lib/expressions/jq/parser.ts'
-import { print } from '../../../lib/expressions/jq/print.ts'
+import { print } from './print.ts'
 import { deepFreeze } from '../../../lib/expressions/jq/value.ts'
 import { INPUTS, programs } from './programs.ts'
 

@@ -1,5 +1,5 @@
-import type { Ast, Pattern, PatternMember } from './ast.ts'
-import { printString, toJson } from './dump.ts'
+import type { Ast, Pattern, PatternMember } from '../../../lib/expressions/jq/ast.ts'
+import { printString, toJson } from '../../../lib/expressions/jq/dump.ts'
 
 /** Prints a program as text that parses to an equal tree; parentheses stand wherever they could matter. */
 export function print(ast: Ast): string {
