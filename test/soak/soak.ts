@@ -115,7 +115,7 @@ class Soak {
     for (let sent = 0; sent < 2;) if (await this.#send('/order', headers, start, 201)) sent += 1
     const paid = { 'content-type': 'application/json', 'ce-specversion': '1.0', 'ce-id': `paid-${order}`, 'ce-source': 'shop', 'ce-type': 'order.paid', 'ce-order': order }
     while (!this.#isFinished(order) && !this.#over) {
-      for (let sent = 0; sent < 2 && !this.#over;) if (await this.#send('/', paid, JSON.stringify({ amount: 5 }), 202)) sent += 1
+      for (let sent = 0; sent < 2;) if (await this.#send('/', paid, JSON.stringify({ amount: 5 }), 202)) sent += 1
       await wait(250)
     }
   }

@@ -37,7 +37,7 @@ export async function createDurableProject(defaults: ProjectOptions = {}): Promi
   const events: CloudEventRecord[] = []
   const record = (call: FunctionCall): FunctionResult => {
     const given = (call.arguments ?? {}) as { readonly fail?: boolean }
-    calls.push(given as Json)
+    calls.push(given)
     if (given.fail === true) throw new Error('told to fail')
     return { output: { called: calls.length } }
   }
