@@ -58,7 +58,7 @@ function clamp(bound: number, length: number): number {
 }
 
 /** Finds where one array stands inside another. */
-export function positions(items: readonly Json[], wanted: readonly Json[]): Json[] {
+function positions(items: readonly Json[], wanted: readonly Json[]): Json[] {
   const found: number[] = []
   if (wanted.length === 0) return found
   for (let start = 0; start + wanted.length <= items.length; start += 1) {

@@ -125,7 +125,7 @@ export function splitString(text: string, separator: string, run: Run): Json {
 }
 
 /** Gives the remainder of whole numbers; the sign is that of the dividend. */
-export function remainder(left: Json, right: Json, _run: Run, offset?: number): Json {
+function remainder(left: Json, right: Json, _run: Run, offset?: number): Json {
   if (typeof left !== 'number' || typeof right !== 'number') {
     throw new JqError('%0 and %1 cannot be divided (remainder)', [left, right], offset)
   }

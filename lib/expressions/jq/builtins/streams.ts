@@ -400,8 +400,9 @@ function fromStream(events: Filter): Filter {
     return events.each(value, env, (event) => {
       env.run.tick()
       if (event === null) return false
+      const closes = lengthOf(event) !== 2
       const keys = readKey(event, 0)
-      if (!isArray(event) || event.length !== 2) return lengthOf(keys) === 1 && finish()
+      if (!isArray(event) || closes) return lengthOf(keys) === 1 && finish()
       const path = keys === null ? [] : keys
       if (!isArray(path)) throw new JqError('array (["x"]) and %0 cannot be added', [path])
       root = path.length === 0 ? (event[1] as Json) : writePath(root, path, event[1] as Json, env.run, owned)
