@@ -1,7 +1,7 @@
 import { loadJq } from 'jq-wasm'
 
 /** What the real jq (1.8.2) says to a program. */
-export type Verdict =
+type Verdict =
   | { readonly kind: 'refused'; readonly message: string }
   | { readonly kind: 'ran'; readonly outputs: readonly string[]; readonly error?: string }
 

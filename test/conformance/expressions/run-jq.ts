@@ -6,7 +6,7 @@ import { sameValue, withoutSpecialNumbers } from './compare.ts'
 import type { JqTest } from './jq-tests.ts'
 
 /** Why a test of jq is not run; nothing else is a reason. */
-export const SKIP_REASONS = ['modules', 'exact decimal literals', 'process input', 'look-around'] as const
+const SKIP_REASONS = ['modules', 'exact decimal literals', 'process input', 'look-around'] as const
 
 type SkipReason = (typeof SKIP_REASONS)[number]
 
