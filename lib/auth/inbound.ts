@@ -9,7 +9,7 @@ import type { Identity, InboundHeaders, Mechanism } from './identity.ts'
 import { canonicalPath, fulfils, readPermissions, type Permissions, type Rule } from './permissions.ts'
 
 /** A request as access control sees it: before its body is read. */
-export interface InboundRequest {
+interface InboundRequest {
   readonly method: string
   /** As it was sent; a query does not matter. */
   readonly path: string

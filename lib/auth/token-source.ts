@@ -7,7 +7,7 @@ import type { OAuthClient, Token } from './oauth-client.ts'
 import { createTokenRequester, type TokenRequestContext } from './token-request.ts'
 
 /** What one wants a token for. */
-export interface TokenWish {
+interface TokenWish {
   /** The caller's token, for exchange and jwt. */
   readonly subject?: string
   /** Stops waiting; the request goes on for the others that wait. */

@@ -14,5 +14,5 @@ export {
   type JsonObject,
 } from './json.ts'
 export { isNestedDeeper } from './nesting.ts'
-export { createLogger, silentLogger, type Logger, type LoggerOptions } from './logger.ts'
+export { createLogger, silentLogger, type Logger } from './logger.ts'
 export { LOG_LEVELS, createLogging, isLogLevel, type Logging, type LoggingOptions, type LogLevel } from './logging.ts'

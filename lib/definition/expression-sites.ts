@@ -7,7 +7,7 @@ import { actionsOf, continuationsOf, eventFiltersOf, exitsOf, statePointer } fro
  * operation of an expression
  * function), `template` (a text of data that may be or hold expressions), `list`, `text` and `target`.
  */
-export type ExpressionPurpose = 'condition' | 'filter' | 'template' | 'list' | 'text' | 'target'
+type ExpressionPurpose = 'condition' | 'filter' | 'template' | 'list' | 'text' | 'target'
 
 /** A place of a definition where an expression may stand. */
 export interface ExpressionSite {

@@ -1,14 +1,13 @@
 export type { Catalogue, LoadFailure } from './catalogue.ts'
-export { compileDataSchema, type DataSchemaOptions, type DataValidator } from './data-schema.ts'
+export { compileDataSchema, type DataValidator } from './data-schema.ts'
 export { checkDuplicates } from './duplicates.ts'
-export { expressionSites, type ExpressionPurpose, type ExpressionSite } from './expression-sites.ts'
+export { expressionSites } from './expression-sites.ts'
 export { lint, type LintOptions } from './lint.ts'
-export { loadDefinition, loadDefinitions, type DefinitionInput, type LoadOptions, type LoadResult } from './load.ts'
-export { findMissingWorkflows, type PlacedWarning } from './missing-workflows.ts'
+export { loadDefinition, loadDefinitions, type DefinitionInput, type LoadOptions } from './load.ts'
+export { findMissingWorkflows } from './missing-workflows.ts'
 export { normalise } from './normalise.ts'
 export { type NormaliseOptions } from './normalise/to-definition.ts'
-export { parseDocument, type ParsedDocument, type ParseOptions, type Position } from './parse.ts'
-export { type ReadResourceOptions } from './read-resource.ts'
+export { parseDocument } from './parse.ts'
 export { validate } from './validate.ts'
 export type {
   Action,
@@ -23,7 +22,6 @@ export type {
   DataCondition,
   DataSchema,
   Definition,
-  DefinitionSource,
   End,
   ErrorDefinition,
   EventCondition,
@@ -33,9 +31,7 @@ export type {
   ForEachState,
   FunctionDefinition,
   FunctionRef,
-  FunctionType,
   InjectState,
-  LintWarning,
   LoadedDefinition,
   OnError,
   OnEvents,

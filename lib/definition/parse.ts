@@ -4,7 +4,7 @@ import { DefinitionError, type Violation } from '../errors/index.ts'
 import { findJsonPositions, type JsonPositions } from './json-positions.ts'
 
 /** Line and column in a text, both from 1. */
-export interface Position {
+interface Position {
   readonly line: number
   readonly column: number
 }

@@ -372,7 +372,7 @@ export interface LoadedDefinition {
 }
 
 /** The author's document. */
-export interface DefinitionSource {
+interface DefinitionSource {
   /** Absolute path or URI of the file; a made-up one for inline documents. */
   readonly uri: string
   readonly format: 'json' | 'yaml'

@@ -75,7 +75,7 @@ function newestOf(workflows: readonly DeployedWorkflow[]): DeployedWorkflow | un
 }
 
 /** Compares by SemVer precedence (semver.org §11), with missing parts as 0; `undefined` when one is no such version. */
-export function compareVersions(left: string, right: string): number | undefined {
+function compareVersions(left: string, right: string): number | undefined {
   const one = parseVersion(left)
   const other = parseVersion(right)
   if (one === undefined || other === undefined) return undefined

@@ -1,3 +1,3 @@
-export { startDevServices, type DevServices, type DevServicesOptions } from './start-dev-services.ts'
-export { startAuthorizationServer, type AuthorizationServer, type AuthorizationServerOptions } from './authorization-server.ts'
+export { startDevServices, type DevServices } from './start-dev-services.ts'
+export { startAuthorizationServer, type AuthorizationServer } from './authorization-server.ts'
 export { exchangeRate } from './acme.ts'

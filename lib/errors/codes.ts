@@ -46,7 +46,7 @@ export const ERROR_CODES = {
 } as const
 
 /** Names of the error classes. */
-export type ErrorClassName = keyof typeof ERROR_CODES
+type ErrorClassName = keyof typeof ERROR_CODES
 
 /** The codes that errors of one class may carry. */
 export type CodeOf<Class extends ErrorClassName> = (typeof ERROR_CODES)[Class][number]

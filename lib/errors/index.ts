@@ -1,5 +1,5 @@
-export { ERROR_CODES, type CodeOf, type ErrorClassName, type ErrorCode } from './codes.ts'
-export { SonatinaError, type ErrorOptions } from './sonatina-error.ts'
+export { ERROR_CODES, type ErrorCode } from './codes.ts'
+export { SonatinaError } from './sonatina-error.ts'
 export {
   ConfigurationError,
   DataInputError,
@@ -11,6 +11,5 @@ export {
   InstanceError,
   RequestError,
   TenancyError,
-  type ExpressionErrorDetails,
   type Violation,
 } from './classes.ts'

@@ -81,7 +81,7 @@ export function assertExtension(name: string, value: unknown): void {
 }
 
 /** Tells whether a text is an RFC 3339 instant of a day that exists, with seconds and an offset. */
-export function isTimestamp(text: string): boolean {
+function isTimestamp(text: string): boolean {
   if (!RFC3339.test(text)) return false
   const day = Number(text.slice(8, 10))
   if (day <= 28) return true

@@ -3,7 +3,6 @@ export {
   BATCH_MEDIA_TYPE,
   EVENT_MEDIA_TYPE,
   decodeAttributes,
-  decodeData,
   decodeHttp,
   encodeAttributes,
   encodeHttp,
@@ -18,11 +17,10 @@ export {
   encodeStructured,
   fromDocument,
   toDocument,
-  type DecodeOptions,
 } from './structured.ts'
-export { assertAttributes, assertExtension, invalidEvent, isTimestamp } from './attributes.ts'
+export { assertAttributes, assertExtension, invalidEvent } from './attributes.ts'
 export { isJsonMediaType, isUtf8, parseMediaType, type MediaType } from './media-type.ts'
-export { MAX_JSON_DEPTH, decodeUtf8, parseJsonBytes, type JsonFault } from './json-bytes.ts'
+export { MAX_JSON_DEPTH, decodeUtf8, parseJsonBytes } from './json-bytes.ts'
 export { toJsonText } from './json-text.ts'
 export { fromBase64, isBase64, toBase64 } from './base64.ts'
-export { correlationOf, isCorrelated, isEventOf, type CorrelatedEvent, type CorrelationValues } from './correlation.ts'
+export { correlationOf, isCorrelated, isEventOf, type CorrelationValues } from './correlation.ts'

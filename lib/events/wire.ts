@@ -130,7 +130,7 @@ export function decodeAttributes(headers: RequestHeaders, options: AttributeOpti
  *
  * @throws {@link EventError} `CLOUD_EVENT_INVALID` when the body is not what its media type says
  */
-export function decodeData(
+function decodeData(
   body: Uint8Array,
   contentType: string | undefined,
   options: DecodeOptions = {},

@@ -22,7 +22,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
 }
 
 /** Tells the status that an error is answered with. */
-export function statusOf(error: unknown): number {
+function statusOf(error: unknown): number {
   if (!SonatinaError.is(error)) return 500
   const own = 'status' in error && typeof error.status === 'number' ? error.status : undefined
   return own ?? STATUS[error.code] ?? 500

@@ -1,5 +1,5 @@
 export type { CallContext, FunctionCall, FunctionCompiler, FunctionResult, FunctionScope, Invoker } from './invoker.ts'
 export { createFunctionCompiler } from './compiler.ts'
 export type { FunctionCompilerOptions, FunctionTypeHandler, HostedFunctions } from './compile-options.ts'
-export type { HostContext, HostParameters } from './kinds/service.ts'
+export type { HostContext } from './kinds/service.ts'
 export { findHostModules, loadHostClasses } from './host-classes.ts'

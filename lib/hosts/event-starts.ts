@@ -134,7 +134,7 @@ export class EventStarts {
 }
 
 /** The event state that a definition starts with, if it does. */
-export function startingEventState({ program }: DeployedWorkflow): EventState | undefined {
+function startingEventState({ program }: DeployedWorkflow): EventState | undefined {
   const index = program.stateIndex.get(program.definition.start.stateName)
   const state = index === undefined ? undefined : program.states[index]?.state
   return state?.type === 'event' ? state : undefined

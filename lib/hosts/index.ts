@@ -1,5 +1,4 @@
 export type {
-  Delivery,
   Host,
   InstanceFailure,
   InstancePage,
@@ -14,8 +13,8 @@ export type { HistoryStep } from '../instance/index.ts'
 export type { DeployedWorkflow, Deployments } from './deployments.ts'
 export type { Kernel } from './kernel.ts'
 export type { KernelOptions } from './parts.ts'
-export type { CrashPoint, Durability } from './durability.ts'
+export type { CrashPoint } from './durability.ts'
 export type { StoredDefinition } from './journal.ts'
 export { canWait } from './can-wait.ts'
-export { createSchedules, type ScheduleMemory, type Schedules } from './schedules.ts'
+export { createSchedules } from './schedules.ts'
 export { compileSchedule } from './schedule.ts'

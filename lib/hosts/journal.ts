@@ -26,7 +26,7 @@ export interface StoredInstance {
 }
 
 /** Something that is to be done and that no state of an instance holds. */
-export type StoredEffect =
+type StoredEffect =
   | { readonly kind: 'detached'; readonly origin: DetachedOrigin }
   | { readonly kind: 'continue'; readonly continuation: Continuation }
   | { readonly kind: 'stop'; readonly instanceId: string }

@@ -9,7 +9,7 @@ import type { Journal } from './journal.ts'
 export type UnplacedStep = Omit<HistoryStep, 'sequence' | 'at'>
 
 /** A caller that waits for an answer; an error tells it that what it asked for could not be kept. */
-export type Waiter = (live: LiveInstance, error?: HostError) => void
+type Waiter = (live: LiveInstance, error?: HostError) => void
 
 /** An instance that a host holds in memory, with what belongs to it outside of its machine. */
 export interface LiveInstance {
@@ -70,7 +70,7 @@ export interface DurableLife {
 }
 
 /** A sub-flow that an action waits for. */
-export interface AwaitedSubflow {
+interface AwaitedSubflow {
   readonly command: SubflowCommand
   readonly childId: string
 }

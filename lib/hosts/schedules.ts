@@ -14,7 +14,7 @@ export interface SchedulesOptions {
 }
 
 /** Remembers when schedules began and last ran. */
-export interface ScheduleMemory {
+interface ScheduleMemory {
   get(workflow: DeployedWorkflow): StoredSchedule | undefined
   put(workflow: DeployedWorkflow, schedule: StoredSchedule): void
 }

@@ -1,7 +1,7 @@
 import type { HttpClientOptions, Redirects, Timeouts } from './options.ts'
 
 /** Header fields of a request: pairs keep order and repeats, a record is shorter. */
-export type RequestHeaders = readonly (readonly [name: string, value: string])[] | Readonly<Record<string, string>>
+type RequestHeaders = readonly (readonly [name: string, value: string])[] | Readonly<Record<string, string>>
 
 /** One outbound HTTP request. */
 export interface HttpRequest {

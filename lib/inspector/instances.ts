@@ -9,7 +9,7 @@ import type { Redact } from './redact.ts'
 import { toMessages, toTimeline, type Message, type StateVisit } from './timeline.ts'
 
 /** An instance as the list shows it. */
-export interface InstanceSummary {
+interface InstanceSummary {
   readonly id: string
   readonly workflowId: string
   readonly version: string
@@ -21,7 +21,7 @@ export interface InstanceSummary {
 }
 
 /** Everything that is known of an instance: what the page shows and the download holds. */
-export interface InstanceView extends InstanceSummary {
+interface InstanceView extends InstanceSummary {
   readonly input: Json
   readonly output: Json
   readonly error?: Json
@@ -37,7 +37,7 @@ export interface InstanceView extends InstanceSummary {
 }
 
 /** Which instances to list. */
-export interface ListQuery {
+interface ListQuery {
   readonly workflowId?: string
   readonly status?: readonly InstanceStatus[]
   /** Part of an id or business key. */
@@ -48,7 +48,7 @@ export interface ListQuery {
 }
 
 /** A page of instances, newest first. */
-export interface SummaryPage {
+interface SummaryPage {
   readonly instances: readonly InstanceSummary[]
   /** Asks for the next page. */
   readonly next?: string
@@ -227,7 +227,7 @@ function toCursor({ startedAt, id }: InstanceSummary): string {
 }
 
 /** @throws {@link RequestError} `REQUEST_INVALID` for what no page has given */
-export function fromCursor(cursor: string): { readonly startedAt: number; readonly id: string } {
+function fromCursor(cursor: string): { readonly startedAt: number; readonly id: string } {
   const match = /^(\d{1,16})\.(.+)$/u.exec(cursor)
   if (match?.[1] === undefined || match[2] === undefined) {
     throw new RequestError({ code: 'REQUEST_INVALID', message: 'Parameter "before" is none that a page gave as "next"', details: { parameter: 'before' } })

@@ -4,7 +4,7 @@ import { withoutWrapper } from './diagram/ways-on.ts'
 import type { PartStatus, StateVisit } from './timeline.ts'
 
 /** How a node is marked. */
-export interface NodeMark {
+interface NodeMark {
   readonly status: PartStatus
   /** A few words beside the title: visits, place in the order of branches, iterations. */
   readonly note?: string

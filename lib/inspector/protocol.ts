@@ -12,7 +12,7 @@ export interface InspectionMessage extends JsonObject {
 }
 
 /** What is read of an actor of XState. */
-export interface InspectedActor {
+interface InspectedActor {
   readonly id: string
   readonly sessionId: string
   readonly logic?: unknown

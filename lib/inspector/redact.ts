@@ -2,7 +2,7 @@ import { setOwn, type Json } from '../common/index.ts'
 import type { Capture } from './settings.ts'
 
 /** What stands in place of a value that is not shown. */
-export const HIDDEN = '•••'
+const HIDDEN = '•••'
 
 const SECRET_KEY = /secret|token|password|passwd|authorization|cookie|api[-_]?key/iu
 const DEEPEST = 200
@@ -36,7 +36,7 @@ export function createRedact({ patterns, secrets, capture }: RedactOptions): Red
   const cover = (text: string): string => {
     let shown = text
     for (const secret of secrets) if (shown.includes(secret)) shown = shown.replaceAll(secret, HIDDEN)
-    return shown.includes('://') ? coverUrls(shown, isSecretKey) : shown
+    return shown.includes('=') || shown.includes('://') ? coverPairs(shown, isSecretKey) : shown
   }
   const copy = (value: unknown, parents: readonly unknown[], shape: boolean): Json => {
     if (typeof value === 'string') return shape ? `string(${String(value.length)})` : cover(value)
@@ -55,8 +55,9 @@ export function createRedact({ patterns, secrets, capture }: RedactOptions): Red
   return Object.assign((value: unknown) => (capture === 'none' ? null : copy(value, [], capture === 'shape')), { words: (value: unknown) => copy(value, [], false) })
 }
 
-function coverUrls(text: string, isSecretKey: (key: string) => boolean): string {
+/** Hides the user info of URLs, and `key=value` pairs of queries, forms and messages whose key looks like a secret. */
+function coverPairs(text: string, isSecretKey: (key: string) => boolean): string {
   return text
     .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@?#]+@/giu, `$1${HIDDEN}@`)
-    .replace(/([?&])([^=&#\s]+)=([^&#\s]*)/gu, (whole: string, mark: string, key: string) => (isSecretKey(key) ? `${mark}${key}=${HIDDEN}` : whole))
+    .replace(/(^|[?&;,\s])([^=?&#;,\s]{1,100})=([^&#;,\s]+)/gu, (whole: string, mark: string, key: string) => (isSecretKey(key) ? `${mark}${key}=${HIDDEN}` : whole))
 }

@@ -6,7 +6,7 @@ import type { InstanceIdentity, Notice, Recorder, Recording } from './recorder.t
 import type { Redact } from './redact.ts'
 
 /** Who takes messages of the protocol. */
-export interface MessageReader {
+interface MessageReader {
   /** Instance that it asks for; absent: all. */
   readonly instance?: string
   send(text: string): void

@@ -6,7 +6,7 @@ import type { HistoryStep, InstanceStatus } from '../hosts/index.ts'
 export type PartStatus = 'active' | 'done' | 'failed' | 'handled' | 'cancelled'
 
 /** An action of a visit, with all its attempts. */
-export interface ActionEntry {
+interface ActionEntry {
   readonly action: string
   readonly branch?: string
   /** Function, sub-flow or event that it calls. */

@@ -71,7 +71,7 @@ export interface LoopProgress {
 }
 
 /** What the answer to an HTTP call said besides its body. */
-export interface ResponseFacts {
+interface ResponseFacts {
   readonly statusCode: number
   readonly statusMessage: string
   readonly headers: Readonly<Record<string, string>>

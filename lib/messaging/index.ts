@@ -1,2 +1,2 @@
-export { createOutgoing, type Outgoing, type OutgoingOptions } from './outgoing.ts'
-export { createLifecycle, type Lifecycle, type LifecycleOptions, type LifecycleSubject } from './lifecycle.ts'
+export { createOutgoing, type Outgoing } from './outgoing.ts'
+export { createLifecycle, type Lifecycle } from './lifecycle.ts'

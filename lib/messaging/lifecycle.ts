@@ -10,7 +10,7 @@ export interface LifecycleOptions {
 }
 
 /** Who an instance belongs to, for its events. */
-export interface LifecycleSubject {
+interface LifecycleSubject {
   readonly id: string
   readonly workflowId: string
   readonly version: string

@@ -1,6 +1,6 @@
 export { createServer } from './create-server.ts'
 export { resolveLogOptions } from './log-options.ts'
-export { createServerMetrics, type ObservedInstance, type ServerMetrics, type StepObservation } from './metrics.ts'
+export { createServerMetrics, type ServerMetrics, type StepObservation } from './metrics.ts'
 export type { InboundRequest, Mount, Server, ServerOptions } from './options.ts'
 export { resolveServerSettings } from './resolve-settings.ts'
 export { DEFAULT_SERVER_SETTINGS, type ServerSettings } from './settings.ts'

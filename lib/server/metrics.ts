@@ -5,7 +5,7 @@ import { isErrorCode } from './problem.ts'
 export type StepObservation = Pick<HistoryStep, 'type' | 'at' | 'nodeId' | 'state' | 'detail'>
 
 /** The instance that took a step. */
-export interface ObservedInstance {
+interface ObservedInstance {
   readonly id: string
   readonly workflowId: string
   readonly version: string

@@ -4,7 +4,7 @@ import type { Sdk, SpanExporter } from './sdk.ts'
 import type { TracingSettings } from './settings.ts'
 
 /** A span to be started. */
-export interface NewSpan {
+interface NewSpan {
   readonly name: string
   readonly traceId: string
   readonly spanId: string

@@ -8,8 +8,6 @@ export {
   type MachineConfig,
   type Named,
   type NodeConfig,
-  type NodeMeta,
   type TransitionConfig,
-  type TransitionMeta,
   type WorkflowMachines,
 } from './machine-config.ts'

@@ -58,7 +58,7 @@ export interface NodeMeta {
 }
 
 /** What a transition stands for. */
-export interface TransitionMeta {
+interface TransitionMeta {
   readonly role: 'transition' | 'condition' | 'default' | 'error' | 'timeout' | 'retry'
   /** Name of the condition or error. */
   readonly name?: string

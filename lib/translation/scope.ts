@@ -13,7 +13,7 @@ export interface TranslationScope {
 }
 
 /** What a state still does after the compensation that it started, as a node beside it: going back into it would enter it twice. */
-export interface FollowUp {
+interface FollowUp {
   /** Index of the state. */
   readonly state: number
   readonly node: NodeConfig & { readonly id: string }
@@ -35,7 +35,7 @@ export interface PathScope extends TranslationScope {
 }
 
 /** Makes the transitions for an error in node `key`. */
-export type FailureTransitions = (path: PathScope, key: string, skip: string) => readonly TransitionConfig[]
+type FailureTransitions = (path: PathScope, key: string, skip: string) => readonly TransitionConfig[]
 
 /** Absolute target of a node of the path. */
 export function targetOf(path: PathScope, key: string): string {

@@ -1,2 +1,2 @@
 export { CATALOGUE } from './catalogue.ts'
-export { isSecretKey, type DefaultContext, type SettingDefinition, type SettingSection, type SettingType } from './definition.ts'
+export { isSecretKey, type DefaultContext, type SettingDefinition } from './definition.ts'

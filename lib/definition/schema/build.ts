@@ -9,7 +9,7 @@ export type Schema = Readonly<Record<string, unknown>>
 export type Mode = 'strict' | 'tolerant'
 
 /** Property names that an object may have besides, or lack, when the schema is tolerant; by name of the tolerance. */
-export interface ObjectTolerances {
+interface ObjectTolerances {
   /** Properties that may be absent. */
   readonly absent?: Readonly<Record<string, string>>
   /** Further properties, with the tolerance that lets them in. */

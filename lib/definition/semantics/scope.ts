@@ -9,7 +9,7 @@ export interface SemanticFinding extends Violation {
 }
 
 /** A name that refers to something, with what it should be. */
-export interface Reference {
+interface Reference {
   readonly kind: 'function' | 'auth' | 'consumed event' | 'produced event' | 'error' | 'retry' | 'state'
   readonly name: string
 }

@@ -12,7 +12,7 @@ export type HostContext = CallContext
  * Names of positional parameters by method, as a host class may declare them in a property `parameters`, static or not:
  * `static parameters = { add: ['augend', 'addend'] }` calls `add(augend, addend, context)`.
  */
-export type HostParameters = Readonly<Record<string, readonly string[]>>
+type HostParameters = Readonly<Record<string, readonly string[]>>
 
 type Method = (...values: readonly unknown[]) => unknown
 

@@ -6,7 +6,7 @@ import { openDatabase, type OwnedDatabase } from './open-database.ts'
 import type { Row } from './statements.ts'
 
 /** What a store holds. */
-export interface StoreSummary {
+interface StoreSummary {
   readonly file: string
   readonly bytes: number
   readonly schemaVersion: number

@@ -1,7 +1,7 @@
 import type { StateType } from '../../definition/index.ts'
 
 /** What a node of a diagram stands for. */
-export type NodeKind = 'initial' | 'end' | 'state' | 'branch' | 'action' | 'compensation' | 'machine'
+type NodeKind = 'initial' | 'end' | 'state' | 'branch' | 'action' | 'compensation' | 'machine'
 
 /** A remark on a node in place of an edge that would be long or one of too many. */
 export interface Chip {

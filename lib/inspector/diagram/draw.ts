@@ -32,7 +32,7 @@ export function createDiagram(definition: Definition, machine = false): Diagram 
  *
  * @throws {@link RequestError} `NOT_AVAILABLE` when an SVG is asked for and cannot be laid out
  */
-export async function drawDefinition(definition: Definition, layouter: Layouter, options: DrawOptions): Promise<string> {
+async function drawDefinition(definition: Definition, layouter: Layouter, options: DrawOptions): Promise<string> {
   const diagram = createDiagram(definition, options.machine)
   if (options.format === 'json') return `${JSON.stringify(diagram, undefined, 2)}\n`
   if (options.format === 'mermaid') return toMermaid(diagram)

@@ -64,7 +64,7 @@ const takeBranch: FlowStep = (context, _params, event, scope) => {
 }
 
 /** Index of an iteration in the id of its actor. */
-export function iterationOf(event: StepEvent): number {
+function iterationOf(event: StepEvent): number {
   const id = event.actorId ?? ''
   return Number(id.slice(id.lastIndexOf('.') + 1))
 }

@@ -5,7 +5,7 @@ import { event, type FunctionContext, type ReceivedEvent } from '../../../lib/fu
 import type { Signature } from './signature.ts'
 
 /** What an implementation may use besides its input. */
-export interface Tools {
+interface Tools {
   readonly event: typeof event
 }
 

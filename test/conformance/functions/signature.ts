@@ -105,7 +105,7 @@ function toData(text: string, beans: Beans): DataDescriptor {
 }
 
 /** Reads a type: scalar, `[T]`, `List<T>`, `Set<T>`, `Map<K,T>`, `{a,b:T}`. */
-export function toSchema(text: string, beans: Beans = NO_BEANS): JsonSchema {
+function toSchema(text: string, beans: Beans = NO_BEANS): JsonSchema {
   const type = text.trim()
   const list = /^(?:\[|List<|Set<)/.exec(type)
   if (list !== null) {

@@ -9,7 +9,7 @@ import { CaseFault } from './case-fault.ts'
 export type Fields = Readonly<Record<string, unknown>>
 
 /** Who says what a case expects; see the README of the corpus. */
-export type Oracle = 'asserted' | 'documented' | 'derived' | 'read' | 'none'
+type Oracle = 'asserted' | 'documented' | 'derived' | 'read' | 'none'
 
 /** One step of a case: the property that names it, and everything beside it. */
 export interface Step extends Fields {

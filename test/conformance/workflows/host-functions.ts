@@ -4,7 +4,7 @@ import type { CustomFunction, Fields } from './case-file.ts'
 import { CaseFault } from './case-fault.ts'
 
 /** What accompanies a call of a host function. */
-export interface HostCall {
+interface HostCall {
   readonly instanceId: string
   /** Milliseconds since the epoch, on the clock of the case. */
   readonly now: number

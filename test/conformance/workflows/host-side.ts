@@ -8,13 +8,13 @@ import type { CaseFile, CustomFunction, LoadedCase } from './case-file.ts'
 import { findHostFunction, type HostFunction } from './host-functions.ts'
 
 /** A call that a host function got. */
-export interface RecordedCall {
+interface RecordedCall {
   readonly name: string
   readonly data: unknown
 }
 
 /** What host functions reach of the case that they belong to. */
-export interface HostConnection {
+interface HostConnection {
   readonly log: (text: string) => void
   readonly now: () => number
 }

@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 /** Properties of `expect` that a caller checks: they are about more than the answer. */
-export const CALLER_CHECKS = ['sink', 'log', 'example'] as const
+const CALLER_CHECKS = ['sink', 'log', 'example'] as const
 
 type Check = (expected: unknown, answer: Answer, variables: Variables) => readonly string[]
 

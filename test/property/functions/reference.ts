@@ -25,7 +25,7 @@ export interface Comparable {
 const BASE = 'http://service.test/base'
 
 /** Compiles the first operation of a document that has no references. */
-export function compileFirst(document: JsonObject): { readonly model: OperationModel; readonly builder: RequestBuilder } {
+function compileFirst(document: JsonObject): { readonly model: OperationModel; readonly builder: RequestBuilder } {
   const source: ResolvedDocument = { name: 'generated.yaml', uri: 'file:///generated.yaml', version: 'swagger' in document ? 2 : 3, document }
   const model = toOperationModel(source, listOperations(document)[0]!)
   return { model, builder: compileRequestBuilder(model) }

@@ -52,7 +52,7 @@ async function send(world: World, step: Step, method: string): Promise<Answer> {
 }
 
 /** Checks an answer, and what else the `expect` of a step asks for. */
-export async function checkExpectation(world: World, expected: Fields, answer: Answer, seen: number): Promise<Faults> {
+async function checkExpectation(world: World, expected: Fields, answer: Answer, seen: number): Promise<Faults> {
   const faults = [...matchAnswer(expected, answer, world.variables)]
   if (expected['sink'] !== undefined) faults.push(...await checkSink(world, expected['sink'] as Fields, seen))
   if (expected['log'] !== undefined) faults.push(...await checkLog(world, expected['log'] as readonly string[]))
@@ -60,7 +60,7 @@ export async function checkExpectation(world: World, expected: Fields, answer: A
 }
 
 /** How many requests the stub server `sink` has got; 0 when the case has none. */
-export function sinkCount(world: World): number {
+function sinkCount(world: World): number {
   return world.servers.has('sink') ? world.servers.stub('sink').requests.length : 0
 }
 
