@@ -38,6 +38,10 @@ parentPort.on('message', (graph) => {
   )
 })`
 
+function ignore(): void {
+  // The graph that it belonged to has been given up.
+}
+
 /** Tells where elkjs is installed, if it is. */
 export function findElk(): string | undefined {
   try {
@@ -66,9 +70,8 @@ export function createLayouter({ clock, limit = 10_000, idle = 30_000, ...rest }
     worker = thread
     const settle = (answer: Answer): void => {
       cancel()
-      thread.removeAllListeners()
-      // A late error of elkjs must find a listener.
-      thread.on('error', () => undefined)
+      // Only the listeners of this graph: the worker needs its own, and a late error of elkjs one of ours.
+      thread.off('message', settle).off('error', failed).off('exit', ended).on('error', ignore)
       thread.unref()
       if ('graph' in answer) {
         resolve(answer.graph)
@@ -77,11 +80,11 @@ export function createLayouter({ clock, limit = 10_000, idle = 30_000, ...rest }
         reject(unavailable(answer.error))
       }
     }
+    const failed = (error: Error): void => { settle({ error: error.message }) }
+    const ended = (): void => { settle({ error: 'the thread of the layout ended' }) }
     const cancel = clock.at(clock.now() + limit, () => { settle({ error: `the layout took longer than ${String(limit)} ms` }) })
     thread.ref()
-    thread.on('message', settle)
-    thread.on('error', (error: Error) => { settle({ error: error.message }) })
-    thread.on('exit', () => { settle({ error: 'the thread of the layout ended' }) })
+    thread.off('error', ignore).on('message', settle).on('error', failed).on('exit', ended)
     thread.postMessage(graph)
   })
   return {
