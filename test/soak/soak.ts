@@ -25,7 +25,7 @@ export interface SoakResult {
   readonly faults: readonly string[]
 }
 
-const PATIENCE = 240_000
+const PATIENCE = 600_000
 
 /** Runs orders while their process is killed, and compares what happened with what should have. */
 export async function soak(options: SoakOptions): Promise<SoakResult> {
@@ -114,21 +114,23 @@ class Soak {
     const headers = { 'content-type': 'application/json', 'idempotency-key': order }
     for (let sent = 0; sent < 2;) if (await this.#send('/order', headers, start, 201)) sent += 1
     const paid = { 'content-type': 'application/json', 'ce-specversion': '1.0', 'ce-id': `paid-${order}`, 'ce-source': 'shop', 'ce-type': 'order.paid', 'ce-order': order }
-    while (!this.#isFinished(order) && !this.#over) {
-      for (let sent = 0; sent < 2;) if (await this.#send('/', paid, JSON.stringify({ amount: 5 }), 202)) sent += 1
+    while (!this.#has('finished', order) && !this.#over) {
+      for (let sent = 0; sent < 2 && this.#has('ready', order);) if (await this.#send('/', paid, JSON.stringify({ amount: 5 }), 202)) sent += 1
       await wait(250)
     }
   }
 
-  #finished = new Set<string>()
+  #seen: Readonly<Record<'ready' | 'finished', ReadonlySet<string>>> = { ready: new Set(), finished: new Set() }
   #readAt = -Infinity
 
-  #isFinished(order: string): boolean {
+  #has(stage: 'ready' | 'finished', order: string): boolean {
     if (performance.now() - this.#readAt > 200) {
       this.#readAt = performance.now()
-      this.#finished = new Set(readLedger(this.#directory).events.map(({ data }) => data.order))
+      const { effects, events } = readLedger(this.#directory)
+      const ready = effects.filter(({ name }) => name === 'ready').map((effect) => effect.order)
+      this.#seen = { ready: new Set(ready), finished: new Set(events.map(({ data }) => data.order)) }
     }
-    return this.#finished.has(order)
+    return this.#seen[stage].has(order)
   }
 
   async #send(path: string, headers: Record<string, string>, body: string, expected: number): Promise<boolean> {

@@ -109,6 +109,7 @@ export function importStore(file: string, lines: Iterable<StoreLine>, startedAt:
   try {
     rows = takeIn(owned, lines)
   } catch (error) {
+    owned.database.exec('rollback')
     owned.close()
     removeWith(part)
     throw toHostError(error, file)

@@ -39,6 +39,12 @@ export const MIGRATIONS: readonly string[] = [
     place text primary key, body text not null, instance_id text not null, record text, started_at integer not null
   ) without rowid;
   create index idempotency_started on idempotency (started_at);
+  create trigger instance_removed after delete on instance begin
+    delete from timer where instance_id = old.id;
+    delete from wait where instance_id = old.id;
+    delete from history where instance_id = old.id;
+    delete from inbox where target = old.id;
+  end;
   create table schedule (place text primary key, deployed_at integer not null, last_run integer) without rowid;
   `,
 ]

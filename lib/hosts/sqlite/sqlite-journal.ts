@@ -106,11 +106,8 @@ class SqliteJournal implements Journal {
   }
 
   remove(id: string): void {
+    // A trigger removes what belongs to it.
     this.#run('instance', 'delete from instance where id = ?', id)
-    this.#run('timer', 'delete from timer where instance_id = ?', id)
-    this.#run('wait', 'delete from wait where instance_id = ?', id)
-    this.#run('history', 'delete from history where instance_id = ?', id)
-    this.#run('inbox', 'delete from inbox where target = ?', id)
   }
 
   get: Journal['get'] = (id) => {
