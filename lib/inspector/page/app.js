@@ -282,7 +282,7 @@ const lines = (texts) => texts.map((text) => h('div', {}, text))
 async function showSource() {
   const { text, lines: places } = await read(workflowPath('definition.json'))
   const here = places[state.state]
-  $('view').replaceChildren(h('pre', { class: 'source' }, ...text.replace(/\n$/, '').split('\n').map((line, index) => h('span', { class: index + 1 === here ? 'here' : undefined }, line === '' ? ' ' : line))))
+  $('view').replaceChildren(h('pre', { class: 'source', tabindex: 0, role: 'region', 'aria-label': 'Source of the definition' }, ...text.replace(/\n$/, '').split('\n').map((line, index) => h('span', { class: index + 1 === here ? 'here' : undefined }, line === '' ? ' ' : line))))
   $('view').querySelector('.here')?.scrollIntoView({ block: 'center' })
 }
 
