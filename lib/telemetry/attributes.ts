@@ -37,8 +37,11 @@ export function triggerOf({ headers, parent }: TracedInstance): 'subflow' | 'eve
   return headers['x-request-id'] === undefined ? 'internal' : 'http'
 }
 
+/** What spans tell of a failure. */
+export type ErrorAttributes = Attributes & { readonly 'error.message': string }
+
 /** Words a failure as `error.type` and `error.message`; both may be missing in what a host function threw. */
-export function errorAttributes(detail: Readonly<Record<string, Json>> | undefined): Attributes & { readonly 'error.message': string } {
+export function errorAttributes(detail: Readonly<Record<string, Json>> | undefined): ErrorAttributes {
   const { code, name, message } = detail ?? {}
   return {
     'error.type': text(code) ?? text(name) ?? 'unknown',

@@ -1,6 +1,6 @@
-import type { Attributes, Span, SpanContext } from '@opentelemetry/api'
+import type { Attributes, Span, SpanContext, SpanKind } from '@opentelemetry/api'
 import type { HistoryStep } from '../hosts/index.ts'
-import { errorAttributes, INSTANCE_STATE, instanceAttributes, transactionId, triggerOf, type TracedState } from './attributes.ts'
+import { errorAttributes, INSTANCE_STATE, instanceAttributes, transactionId, triggerOf, type ErrorAttributes, type TracedState } from './attributes.ts'
 import type { Sdk } from './sdk.ts'
 import type { TracingSettings } from './settings.ts'
 import { stepSpanId, traceOf, type InstanceTrace, type TracedInstance } from './trace.ts'
@@ -11,6 +11,14 @@ export interface SpanParts {
   readonly sdk: Sdk
   readonly source: SpanSource
   readonly settings: TracingSettings
+}
+
+/** How spans end. */
+export interface End {
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly state: TracedState
+  readonly error?: ErrorAttributes
 }
 
 const FAILURES: ReadonlySet<TracedState> = new Set(['ERROR', 'ABORTED'])
@@ -35,7 +43,7 @@ export class InstanceSpans {
     const { sdk, source, settings } = parts
     this.#parts = parts
     this.#instance = instance
-    this.#trace = traceOf(sdk, instance, source.isSampled)
+    this.#trace = traceOf(sdk, instance, (traceId) => source.isSampled(traceId))
     this.#startedAt = first.at
     const { own, root, caller } = this.#trace
     const resumed = first.type !== 'started'
@@ -57,7 +65,7 @@ export class InstanceSpans {
   take(step: HistoryStep): boolean {
     switch (step.type) {
       case 'stateEntered':
-        this.#leave(step.at, 'ACTIVE')
+        this.#leave({ at: step.at, state: 'ACTIVE' })
         this.#enter(step, step.state ?? '')
         return false
       case 'actionStarted':
@@ -68,11 +76,11 @@ export class InstanceSpans {
         this.#endAction(step)
         return false
       case 'completed':
-        return this.end(step.at, 'COMPLETED')
+        return this.end({ at: step.at, state: 'COMPLETED' })
       case 'aborted':
-        return this.end(step.at, 'ABORTED')
+        return this.end({ at: step.at, state: 'ABORTED' })
       case 'failed':
-        return this.end(step.at, 'ERROR', errorAttributes(step.detail))
+        return this.end({ at: step.at, state: 'ERROR', error: errorAttributes(step.detail) })
       default:
         this.#note(step)
         return false
@@ -80,10 +88,10 @@ export class InstanceSpans {
   }
 
   /** Ends all that is open; always gives true. */
-  end(at: number, state: TracedState, error?: ReturnType<typeof errorAttributes>): true {
-    if (state !== 'ACTIVE') this.#tellEnd(at, state, error)
-    this.#leave(at, state, error)
-    this.#close(this.#span, at, state, error)
+  end(end: End): true {
+    if (end.state !== 'ACTIVE') this.#tellEnd(end)
+    this.#leave(end)
+    this.#close(this.#span, end)
     return true
   }
 
@@ -115,22 +123,23 @@ export class InstanceSpans {
     this.#event('state.started', step.at, { 'event.description': `State execution started: ${name}` })
   }
 
-  #leave(at: number, state: TracedState, error?: ReturnType<typeof errorAttributes>): void {
-    for (const spans of this.#actions.values()) for (const span of spans) this.#close(span, at, state, error)
+  #leave(end: End): void {
+    const { at, state } = end
+    for (const spans of this.#actions.values()) for (const span of spans) this.#close(span, end)
     this.#actions.clear()
     if (this.#state === undefined) return
     if (!FAILURES.has(state)) this.#event('state.completed', at, { 'event.description': `State execution completed: ${this.#state.name}` })
-    this.#close(this.#state.span, at, state, error)
+    this.#close(this.#state.span, end)
     this.#state = undefined
   }
 
-  #close(span: Span, at: number, state: TracedState, error: ReturnType<typeof errorAttributes> | undefined): void {
+  #close(span: Span, { at, state, error }: End): void {
     span.setAttribute(INSTANCE_STATE, state)
     if (error !== undefined) this.#fail(span, error)
     span.end(new Date(at))
   }
 
-  #fail(span: Span, error: ReturnType<typeof errorAttributes>): void {
+  #fail(span: Span, error: ErrorAttributes): void {
     span.setAttributes(error)
     span.setStatus({ code: this.#parts.sdk.api.SpanStatusCode.ERROR, message: error['error.message'] })
   }
@@ -188,7 +197,7 @@ export class InstanceSpans {
     })
   }
 
-  #tellEnd(at: number, state: TracedState, error: Attributes | undefined): void {
+  #tellEnd({ at, state, error }: End): void {
     const common = { 'process.instance.id': this.#instance.id, 'reference.id': transactionId(this.#instance) }
     if (error !== undefined) this.#event('process.instance.error', at, { ...common, ...error })
     else this.#event('process.instance.complete', at, { ...common, outcome: state, 'duration.ms': at - this.#startedAt })
@@ -198,9 +207,9 @@ export class InstanceSpans {
     if (this.#parts.settings.events) (this.#state?.span ?? this.#span).addEvent(name, attributes, new Date(at))
   }
 
-  #kind(): number {
-    const { SpanKind } = this.#parts.sdk.api
-    const kinds = { http: SpanKind.SERVER, event: SpanKind.CONSUMER, subflow: SpanKind.INTERNAL, internal: SpanKind.INTERNAL }
+  #kind(): SpanKind {
+    const { SpanKind: kind } = this.#parts.sdk.api
+    const kinds = { http: kind.SERVER, event: kind.CONSUMER, subflow: kind.INTERNAL, internal: kind.INTERNAL }
     return kinds[triggerOf(this.#instance)]
   }
 }

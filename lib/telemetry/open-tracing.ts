@@ -51,7 +51,8 @@ export async function openTracing(options: TracingOptions): Promise<Tracing | un
 }
 
 function createTracing(sdk: Sdk, settings: TracingSettings, { exporter, clock, log }: TracingOptions): Tracing {
-  const target = exporter ?? warnOnFailure(sdk, new sdk.otlp.OTLPTraceExporter({ url: settings.url }), { log, address: new URL(settings.url).origin })
+  const address = new URL(settings.url).origin
+  const target = exporter ?? warnOnFailure(sdk, new sdk.otlp.OTLPTraceExporter({ url: settings.url }), { log, address })
   const source = createSpanSource(sdk, { settings, exporter: target, simple: exporter !== undefined })
   const parts: SpanParts = { sdk, source, settings }
   const open = new Map<string, InstanceSpans>()
@@ -62,7 +63,7 @@ function createTracing(sdk: Sdk, settings: TracingSettings, { exporter, clock, l
     const [oldest] = open
     if (open.size > OPEN_INSTANCES && oldest !== undefined) {
       open.delete(oldest[0])
-      oldest[1].end(step.at, 'ACTIVE')
+      oldest[1].end({ at: step.at, state: 'ACTIVE' })
     }
     return spans
   }
@@ -84,19 +85,20 @@ function createTracing(sdk: Sdk, settings: TracingSettings, { exporter, clock, l
       note(instanceId, attributes) { open.get(instanceId)?.log(clock.now(), attributes) },
     }),
     async close(graceMilliseconds) {
-      for (const spans of open.values()) spans.end(clock.now(), 'ACTIVE')
+      for (const spans of open.values()) spans.end({ at: clock.now(), state: 'ACTIVE' })
       open.clear()
-      await within(source.shutdown(), { graceMilliseconds, clock }).catch((error: unknown) => {
-        log.debug({ reason: String(error) }, 'the last spans were not sent')
-      })
+      if (!await finishes(source.shutdown(), { graceMilliseconds, clock })) {
+        log.warn({ graceMilliseconds }, `the last spans did not arrive at ${address} before the stop, and are lost`)
+      }
     },
   }
 }
 
-/** Waits for work, but not longer than so many milliseconds. */
-function within(work: Promise<void>, { graceMilliseconds, clock }: { readonly graceMilliseconds: number; readonly clock: Clock }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const cancel = clock.at(clock.now() + graceMilliseconds, resolve)
-    work.then(resolve, reject).finally(cancel)
+/** Waits for work, but not longer than so many milliseconds; tells whether it was done. */
+function finishes(work: Promise<void>, { graceMilliseconds, clock }: { readonly graceMilliseconds: number; readonly clock: Clock }): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancel = clock.at(clock.now() + graceMilliseconds, () => { resolve(false) })
+    // What the exporter could not send, it has told.
+    void work.catch(() => undefined).then(() => { resolve(true) }).finally(cancel)
   })
 }

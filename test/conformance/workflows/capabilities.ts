@@ -26,7 +26,6 @@ export const MISSING: Readonly<Record<string, string>> = {
   'data-index': 'another service of the origin: a GraphQL index over the events of many runtimes',
   dynamic: 'calls into a running instance that its definition does not know',
   upload: 'definitions come from files; adding one over HTTP would need an authority of its own',
-  otel: 'traces are exported, but this runner cannot see them yet',
 }
 
 const KNOWN = new Set<string>(Object.values(NEED_CLASSES).flat())

@@ -18,6 +18,7 @@ import { Servers } from './servers/servers.ts'
 import { findRoot } from './project-root.ts'
 import { originPlaceholders, profileOf, readChannels, restClientSettings, spreadOverFunctions, withoutRemark, type Channels } from './settings.ts'
 import { declaredFunctions } from './simulate/documents.ts'
+import { SpanStore } from './span-store.ts'
 import { Variables } from './variables.ts'
 
 /** Longest real time, milliseconds, that something sent needs to arrive. */
@@ -30,6 +31,7 @@ export class World {
   readonly variables: Variables
   readonly time: CaseClock
   readonly log = new LogStore()
+  readonly spans = new SpanStore()
   readonly host: HostSide
   readonly http = new HttpCaller()
   readonly watch = new InstanceWatch()
@@ -112,7 +114,8 @@ export class World {
       environment: { K_SINK: this.servers.broker.url },
       loopback: file.kind === 'run',
       onStep: this.watch.observe,
-      stdout: this.log.print,
+      // Log lines are events of spans: what `sysout` prints has to be one then.
+      ...(file.needs.includes('otel') ? { spanExporter: this.spans.exporter } : { stdout: this.log.print }),
       clock: this.time.clock,
       log: createLogger({ level: 'debug', write: this.log.write }),
     })

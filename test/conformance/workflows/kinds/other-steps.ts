@@ -48,11 +48,6 @@ export async function verifyLifecycleEventsStep(world: World, step: Step): Promi
   return missing().map((words) => `no lifecycle event tells: ${words}`)
 }
 
-/** `verifySpans`: nothing of the product shows its spans to a runner yet; cases with it need `otel`. */
-export function verifySpansStep(): Promise<Faults> {
-  return Promise.resolve(['this runner cannot see spans'])
-}
-
 /** `addDefinition`: deploys while running. */
 export async function addDefinitionStep(world: World, step: Step): Promise<Faults> {
   const { failures } = await world.runtime.deploy([await world.definitionInput(String(step['addDefinition']))])

@@ -3,8 +3,9 @@ import { World } from '../world.ts'
 import { awaitEventStep, emitStep, logStep, requestStep, verifyMockStep, waitStep } from './http-steps.ts'
 import { loadStep } from './load-steps.ts'
 import {
-  addDefinitionStep, restartStep, verifyCallOrderStep, verifyCallStep, verifyLifecycleEventsStep, verifyLogStep, verifySpansStep,
+  addDefinitionStep, restartStep, verifyCallOrderStep, verifyCallStep, verifyLifecycleEventsStep, verifyLogStep,
 } from './other-steps.ts'
+import { verifySpansStep } from './span-steps.ts'
 import { inStep, type Faults } from './outcome.ts'
 import { runOtherStep, runStep, waitFinishStep } from './run-steps.ts'
 
