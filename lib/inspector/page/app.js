@@ -193,8 +193,8 @@ async function showChart(path) {
       node.setAttribute('aria-label', [...node.querySelectorAll(':scope > text, :scope > .chip > text')].map(({ textContent }) => textContent).join(' '))
     }
     $('view').replaceChildren(chart)
-    fit()
     mark()
+    fit()
   } catch (error) {
     const mermaid = await (await ask(workflowPath('diagram.mmd'))).text()
     $('view').className = ''
@@ -210,8 +210,10 @@ function fit() {
   const box = chart()?.viewBox.baseVal
   if (box === undefined) return
   const { clientWidth, clientHeight } = $('view')
-  // On a narrow screen texts stay readable, and the chart is moved instead.
-  zoomTo(Math.max(clientWidth < 600 ? 0.8 : 0.3, Math.min((clientWidth - 16) / box.width, (clientHeight - 16) / box.height, 1.15)))
+  const whole = Math.min((clientWidth - 16) / box.width, (clientHeight - 16) / box.height, 1.15)
+  // Texts stay readable: a chart that is too large is moved instead, beginning where the instance stands.
+  zoomTo(whole >= 0.6 ? whole : Math.max(0.8, Math.min(1, (clientWidth - 16) / box.width)))
+  if (whole < 0.6) (chart().querySelector('.is-active > .card, .is-failed > .card') ?? chart().querySelector('.k-initial'))?.scrollIntoView({ block: 'center', inline: 'center' })
 }
 
 function zoomTo(scale) {
@@ -252,7 +254,7 @@ function addBadge(element, card, text, word) {
   element.append(badge)
   const width = label.getComputedTextLength() + 18
   badge.prepend(svg('rect', { width, height: 19, rx: 9.5 }))
-  badge.setAttribute('transform', `translate(${Number(card.getAttribute('width')) - width - 8} ${Number(card.getAttribute('height')) - 10})`)
+  badge.setAttribute('transform', `translate(${Number(card.getAttribute('width')) - Math.min(width, 22)} -11)`)
 }
 
 const nodes = (node = state.diagram?.root) => (node === undefined ? [] : [node, ...node.children.flatMap((child) => nodes(child))])
@@ -303,7 +305,7 @@ function showDetail() {
 
 const failures = () => (state.detail?.timeline ?? []).flatMap((visit) => visit.actions.filter(({ error }) => error !== undefined).map((action) => ({ visit, action })))
 
-function showTimeline({ timeline, waitingFor, startedAt, endedAt, dropped, parentInstanceId, children }) {
+function showTimeline({ timeline, status: whole, waitingFor, startedAt, endedAt, dropped, parentInstanceId, children }) {
   const end = Math.max(endedAt ?? Date.now(), startedAt + 1)
   const place = (at) => `${(100 * (at - startedAt) / (end - startedAt)).toFixed(2)}%`
   const link = (id, text) => button(text, () => attempt(pickInstance(id)))
@@ -311,7 +313,7 @@ function showTimeline({ timeline, waitingFor, startedAt, endedAt, dropped, paren
     parentInstanceId !== undefined && h('p', { class: 'box' }, 'Sub-flow of ', link(parentInstanceId, parentInstanceId.slice(0, 8))),
     dropped > 0 && h('p', { class: 'box' }, `${dropped} older steps are no longer kept.`),
     h('ol', {}, ...timeline.map((visit) => h('li', { class: `box visit${visit.state === state.state ? ' picked' : ''}` },
-      h('button', { type: 'button', onclick: () => pickState(visit.state) }, h('span', {}, h('b', {}, visit.state), ' ', h('small', { class: 'muted' }, visit.type ?? '')), status(visit.status)),
+      h('button', { type: 'button', onclick: () => pickState(visit.state) }, h('span', {}, h('b', {}, visit.state), ' ', h('small', { class: 'muted' }, visit.type ?? '')), status(visit.status === 'active' && whole === 'waiting' ? 'waiting' : visit.status)),
       h('div', { class: 'track', 'aria-hidden': true }, h('span', {
         class: `s-${visit.status}`, style: `left:min(${place(visit.startedAt)}, calc(100% - 3px));width:${(100 * ((visit.endedAt ?? end) - visit.startedAt) / (end - startedAt)).toFixed(2)}%`,
       })),
@@ -384,7 +386,7 @@ function showError({ error, id }) {
   return [
     error !== undefined && h('div', { class: 'box bad' }, h('h3', {}, 'The instance failed'), facts(error)),
     ...failures().map(({ visit, action }) => h('div', { class: 'box' }, h('h3', {}, `${visit.state} / ${action.action}`), status(visit.status),
-      facts({ calls: action.calls, attempts: action.attempts, ...action.error }))),
+      facts({ calls: action.calls, attempts: action.attempts, ...action.error, ancestors: undefined }))),
     state.control && h('p', {}, button('Run again with this input…', openRun, { class: 'main' }), ' ', error !== undefined && button('Try the failed step again', () => attempt(post(`api/instances/${id}/retry`).then(loadDetail)))),
   ]
 }
