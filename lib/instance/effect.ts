@@ -7,6 +7,11 @@ export type EffectInput = JsonObject & {
   readonly effect: 'action' | 'condition' | 'evaluate' | 'event' | 'timer'
   /** Unique in the instance and kept over restarts: an answer with another token is stale. */
   readonly token: string
+  /** Where it stands in the definition, as indexes. */
+  readonly state?: number
+  readonly branch?: number
+  readonly action?: number
+  readonly first?: number
   /** Due instant of a timer, milliseconds since the epoch. */
   readonly dueAt?: number
   readonly since: number

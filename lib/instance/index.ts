@@ -1,6 +1,7 @@
 export { Instance, type Beginning, type Deployment, type InstanceEnvironment, type PersistedInstance } from './instance.ts'
 export { bindMachines, type BoundMachines, type LoopChoice } from './machine.ts'
-export { createProgram, versionOf, type Program } from './program.ts'
+export { createProgram } from './create-program.ts'
+export { versionOf, type Program } from './program.ts'
 export { nodeIdOf } from './node-id.ts'
 export { toWorkflowError, type WorkflowError } from './workflow-error.ts'
 export type { CallCommand, Command, DetachedOrigin, EventWait, Outcome, Result, SubflowCommand } from './commands.ts'

@@ -8,14 +8,15 @@ import type { Command, DetachedOrigin, EventWait, Outcome, Prepared, Result } fr
 import type { Continuation, PathContext, RecordedFailure, RetryProgress, WorkflowOutput } from './context.ts'
 import { registerDesk, type EffectInput } from './effect.ts'
 import type { InstanceFacts } from './facts.ts'
-import type { HistoryStep } from './history.ts'
 import { createInstanceBindings, type InstanceBindings, type SecretReader } from './instance-bindings.ts'
 import type { BoundMachines, RootInput } from './machine.ts'
 import type { InstanceDesk } from './machine-steps.ts'
-import { branchName, nodeIdOf } from './node-id.ts'
+import { nodeIdOf } from './node-id.ts'
 import { prepareAction, settled } from './perform.ts'
 import { actionAt, type Program } from './program.ts'
+import { mergeable } from './mergeable.ts'
 import { receiveEvent } from './receive.ts'
+import { Reporter, type ReportedStep } from './reporter.ts'
 import { stampEvent } from './stamp.ts'
 import { evaluateSteps, type NamedStep } from './steps/evaluate-steps.ts'
 import { addressOf, chain, type StepParams } from './steps/step.ts'
@@ -42,7 +43,7 @@ export interface InstanceEnvironment {
   /** Receives XState's inspection events; the stock loop runs then. */
   readonly inspect?: (instance: Instance, event: InspectionEvent) => void
   /** Receives steps where a history is kept or somebody looks on; `sequence` and `at` are the host's to give. */
-  readonly report?: (instance: Instance, step: Omit<HistoryStep, 'sequence' | 'at'>) => void
+  readonly report?: (instance: Instance, step: ReportedStep) => void
 }
 
 /** An instance at rest, as JSON. */
@@ -89,6 +90,7 @@ export class Instance implements InstanceDesk {
   readonly #environment: InstanceEnvironment
   readonly #machines: BoundMachines
   readonly #bindings: InstanceBindings
+  readonly #reporter: Reporter
   readonly #effects = new Map<string, PendingEffect>()
   /** Event types that actions wait for in place of a call, by token. */
   readonly #awaited = new Map<string, string>()
@@ -112,12 +114,14 @@ export class Instance implements InstanceDesk {
     this.program = deployment.program
     this.#machines = deployment.machines
     this.#environment = environment
+    const { report } = environment
+    this.#reporter = new Reporter(deployment.program, report === undefined ? undefined : (step) => { report(this, step) })
     this.#bindings = createInstanceBindings(deployment.program, facts, environment.secrets)
   }
 
   /** Starts the actor and runs it until it rests. */
   begin({ startFrom, correlation }: Beginning = {}): void {
-    this.#report({ type: 'started', data: this.facts.input })
+    this.#reporter.step({ type: 'started', data: this.facts.input })
     const { variables } = this.facts
     const context: PathContext = { data: this.facts.input, ...(variables === undefined ? {} : { variables }), ...(correlation === undefined ? {} : { correlation }) }
     const machine = startFrom === undefined ? this.#machines.root : this.#machines.startingAt(startFrom)
@@ -252,7 +256,7 @@ export class Instance implements InstanceDesk {
   /** Name of the node that a pending effect belongs to. */
   nodeIdOf(token: string): string {
     const effect = this.#effects.get(token)
-    return effect === undefined ? '' : nodeIdOf(this.program, effect.input as object)
+    return effect === undefined ? '' : nodeIdOf(this.program, effect.input)
   }
 
   /** What is to be done outside; each command is given once, and none that was given up before it was taken. */
@@ -283,7 +287,7 @@ export class Instance implements InstanceDesk {
     if (timeout === 'workflow' && this.program.definition.timeouts.workflowExecTimeout?.interrupt === false) {
       this.#ending = token
     } else {
-      this.#report({ type: 'timerFired', nodeId: this.nodeIdOf(token), ...this.#place(effect.input) })
+      this.#reporter.effect('timerFired', effect.input)
       const failure = timeout === undefined ? {} : { failure: timeoutError(timeout as TimeoutKind, Number(milliseconds)) }
       this.#answer(effect, { output: failure })
     }
@@ -295,7 +299,7 @@ export class Instance implements InstanceDesk {
   receive(token: string, entry: number, event: CloudEventRecord, correlation: Readonly<Record<string, string>>): boolean {
     const effect = this.#effects.get(token)
     if (effect === undefined) return false
-    this.#report({ type: 'eventConsumed', nodeId: this.nodeIdOf(token), ...this.#place(effect.input), detail: { type: event.type, id: event.id } })
+    this.#reporter.effect('eventConsumed', effect.input, { detail: { type: event.type, id: event.id } })
     const context = this.#contextOf(effect)
     const outcome = settled(() => chain(receiveEvent({ program: this.program, scope: this, context, input: effect.input, entry, event, correlation }), (output) => ({ output })))
     this.#take(effect, chain(outcome, (done): Prepared => ('prepared' in done ? done.prepared : { kind: 'outcome', outcome: done })))
@@ -304,13 +308,13 @@ export class Instance implements InstanceDesk {
   }
 
   replaceData(data: Json): void {
-    this.#report({ type: 'dataReplaced', data })
+    this.#reporter.step({ type: 'dataReplaced', data })
     this.#send({ type: MACHINE_EVENTS.dataReplaced, data })
   }
 
   /** Ends the instance, compensating first. */
   abort(): void {
-    this.#report({ type: 'aborted' })
+    this.#reporter.step({ type: 'aborted' })
     this.#send({ type: MACHINE_EVENTS.aborted })
   }
 
@@ -402,22 +406,15 @@ export class Instance implements InstanceDesk {
 
   enter(state: number, data: Json): void {
     this.#count()
-    if (this.#environment.report === undefined) return
-    const name = this.program.states[state]?.state.name ?? ''
-    this.#report({ type: 'stateEntered', nodeId: name, state: name, data })
+    this.#reporter.entered(state, data)
   }
 
   chose(index: number, choice: number): void {
-    const state = this.program.states[index]?.state
-    if (this.#environment.report === undefined || state?.type !== 'switch') return
-    const condition = state.dataConditions[choice]
-    const name = condition === undefined ? 'default' : condition.name ?? condition.condition
-    this.#report({ type: 'conditionTaken', nodeId: state.name, state: state.name, detail: { condition: name, index: choice } })
+    this.#reporter.chose(index, choice)
   }
 
   retries(params: StepParams, { count, delay }: RetryProgress): void {
-    if (this.#environment.report === undefined) return
-    this.#report({ type: 'actionRetried', nodeId: nodeIdOf(this.program, params), ...this.#place(params), detail: { attempt: count, delay } })
+    this.#reporter.effect('actionRetried', params, { detail: { attempt: count, delay } })
   }
 
   #count(): void {
@@ -437,7 +434,7 @@ export class Instance implements InstanceDesk {
   }
 
   #emit(event: CloudEventRecord): void {
-    this.#report({ type: 'eventProduced', detail: { type: event.type, id: event.id } })
+    this.#reporter.step({ type: 'eventProduced', detail: { type: event.type, id: event.id } })
     this.#commands.push({ kind: 'publish', event })
   }
 
@@ -515,7 +512,7 @@ export class Instance implements InstanceDesk {
       return chain(holds, (perform): Prepared => ({ kind: 'outcome', outcome: { output: { skipped: !perform } } }))
     }
     // What is carried out again was told when it began.
-    if (this.#restored === undefined) this.#report({ type: 'actionStarted', nodeId: nodeIdOf(this.program, input as object), ...this.#place(input) })
+    if (this.#restored === undefined) this.#reporter.effect('actionStarted', input)
     return this.#prepareAction(input, context)
   }
 
@@ -527,7 +524,7 @@ export class Instance implements InstanceDesk {
       compiled: actionAt(this.program, addressOf(input)),
       context,
       token: input.token,
-      state: this.program.states[Number(input['state'])]?.state.name ?? '',
+      state: this.program.states[input.state ?? 0]?.state.name ?? '',
       gated: input['gated'] === true,
     })
   }
@@ -562,34 +559,14 @@ export class Instance implements InstanceDesk {
     }
   }
 
-  #answer(effect: PendingEffect, outcome: Result): void {
+  #answer(effect: PendingEffect, given: Result): void {
+    const outcome = mergeable(this.program, effect.input, given, () => this.#contextOf(effect).data)
     this.#effects.delete(effect.input.token)
     this.#awaited.delete(effect.input.token)
     if (this.#moved.size > 0) this.#moved.delete(effect.input.token)
-    if (effect.input.effect === 'action') this.#reportAction(effect, outcome)
+    if (effect.input.effect === 'action') this.#reporter.action(effect.input, outcome)
     effect.ref.send('error' in outcome
       ? { type: 'swf.effect.failed', error: outcome.error }
       : { type: 'swf.effect.completed', output: outcome.output })
-  }
-
-  // --- history ---
-
-  #report(step: Omit<HistoryStep, 'sequence' | 'at'>): void {
-    this.#environment.report?.(this, step)
-  }
-
-  #reportAction({ input }: PendingEffect, outcome: Result): void {
-    if (this.#environment.report === undefined) return
-    const place = { nodeId: nodeIdOf(this.program, input as object), ...this.#place(input) }
-    if ('error' in outcome) this.#report({ type: 'actionFailed', ...place, detail: { ...outcome.error } })
-    else this.#report({ type: 'actionCompleted', ...place, data: ((outcome.output as { result?: Json } | undefined)?.result ?? null) })
-  }
-
-  #place(input: JsonObject): { state: string; action?: string; branch?: string } {
-    const state = this.program.states[Number(input['state'])]?.state
-    if (state === undefined) return { state: '' }
-    const branch = typeof input['branch'] === 'number' ? branchName(state, input['branch']) : undefined
-    const action = typeof input['action'] === 'number' ? actionAt(this.program, addressOf(input)).name : undefined
-    return { state: state.name, ...(branch === undefined ? {} : { branch }), ...(action === undefined ? {} : { action }) }
   }
 }

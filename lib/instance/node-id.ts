@@ -1,21 +1,21 @@
 import type { Address } from '../translation/index.ts'
-import { actionAt, type Program } from './program.ts'
+import { actionAt, type Place, type Program } from './program.ts'
+
+const NOWHERE: Place = { nodeId: '', state: '' }
+
+/** The place of a node of a definition; what belongs to no state, as the time of the workflow does, has none. */
+export function placeAt(program: Program, address: Partial<Address> & { readonly first?: number }): Place {
+  const state = address.state === undefined ? undefined : program.states[address.state]
+  if (state === undefined) return NOWHERE
+  if (address.action !== undefined) return actionAt(program, { ...address, state: address.state ?? 0 }).place
+  return (address.branch === undefined ? undefined : state.branchPlaces[address.branch]) ?? state.place
+}
 
 /**
- * Names a place of a definition for callers: `<state>`, `<state>/<action>` or `<state>/<branch>/<action>`.
+ * Names a node of a definition for callers: `<state>`, `<state>/<action>` or `<state>/<branch>/<action>`.
  *
  * The nodes list of the management addresses shows the same ids (http-contract.md §6).
  */
 export function nodeIdOf(program: Program, address: Partial<Address> & { readonly first?: number }): string {
-  const index = address.state ?? 0
-  const state = program.states[index]?.state
-  if (state === undefined) return ''
-  const branch = address.branch === undefined ? undefined : branchName(state, address.branch)
-  const action = address.action === undefined ? undefined : actionAt(program, { ...address, state: index }).name
-  return [state.name, branch, action].filter((part) => part !== undefined && part !== '').join('/')
-}
-
-/** Name of a branch of a parallel state; entries of `onEvents` have none. */
-export function branchName(state: Program['states'][number]['state'], branch: number): string | undefined {
-  return state.type === 'parallel' ? state.branches[branch]?.name : undefined
+  return placeAt(program, address).nodeId
 }

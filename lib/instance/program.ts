@@ -1,9 +1,9 @@
 import type { Json } from '../common/index.ts'
-import type { Action, ContinueAs, Continuation, Definition, EventDataFilter, EventDefinition, FunctionDefinition, ProducedEvent, RetryDefinition, State } from '../definition/index.ts'
-import { createBindings, type Compiled, type Expressions, type Profile, type Site, type Target } from '../expressions/index.ts'
+import type { Action, ContinueAs, Continuation, Definition, EventDataFilter, EventDefinition, FunctionDefinition, RetryDefinition, State } from '../definition/index.ts'
+import { createBindings, type Compiled, type Expressions, type Profile, type Target } from '../expressions/index.ts'
 import type { Invoker } from '../functions/index.ts'
 import type { Address } from '../translation/index.ts'
-import { compileErrors, type ErrorMatcher } from './error-matching.ts'
+import type { ErrorMatcher } from './error-matching.ts'
 
 /** A definition with everything compiled that its instances need; made once at load. */
 export interface Program {
@@ -22,9 +22,21 @@ export interface Program {
   readonly readsWorkflow: boolean
 }
 
+/** Where something stands in a definition, in the names that callers know. */
+export interface Place {
+  /** `<state>`, `<state>/<action>` or `<state>/<branch>/<action>`; the management addresses show the same (http-contract.md §6). */
+  readonly nodeId: string
+  readonly state: string
+  readonly branch?: string
+  readonly action?: string
+}
+
 /** The compiled texts of a state. */
 export interface CompiledState {
   readonly state: State
+  readonly place: Place
+  /** Places of its branches; entries of `onEvents` have none of their own. */
+  readonly branchPlaces: readonly Place[]
   readonly input: Compiled<Json> | undefined
   readonly output: Compiled<Json> | undefined
   readonly conditions: readonly Compiled<boolean>[]
@@ -43,14 +55,14 @@ export interface CompiledState {
   readonly leaves: Readonly<Record<string, CompiledLeave>>
 }
 
-/** A way out of a state: what comes next and the events that are produced before. */
+/** The compiled texts of a transition or end. */
 export interface CompiledLeave {
   readonly continuation: Continuation
   readonly events: readonly CompiledProducedEvent[]
   readonly continueAs: { readonly target: ContinueAs; readonly data: Compiled<Json> | undefined } | undefined
 }
 
-/** An event to produce, its data and attributes compiled. */
+/** An event that is produced, with its compiled payload (S141, S104). */
 export interface CompiledProducedEvent {
   readonly event: EventDefinition
   /** Absent: the whole state data (A08). */
@@ -58,16 +70,17 @@ export interface CompiledProducedEvent {
   readonly attributes: Compiled<Json> | undefined
 }
 
-/** An event data filter with its expressions compiled. */
+/** The compiled texts of an `eventDataFilter` (S153–S155). */
 export interface CompiledEventFilter {
   readonly filter: EventDataFilter
   readonly data: Compiled<Json> | undefined
   readonly target: Target | undefined
 }
 
-/** An action with its expressions compiled and its function resolved. */
+/** The compiled texts of an action (S99–S114). */
 export interface CompiledAction {
   readonly action: Action
+  readonly place: Place
   /** Name to show: of the action, or of what it calls. */
   readonly name: string
   readonly condition: Compiled<boolean> | undefined
@@ -97,30 +110,6 @@ export interface ProgramParts {
   readonly collect: <Result>(compile: () => Result) => Result | undefined
 }
 
-/**
- * Compiles every text of a definition.
- *
- * A text that does not compile is handed to `collect` and left out; the caller refuses the definition with all of them.
- */
-export function createProgram(parts: ProgramParts): Program {
-  const { definition, expressions } = parts
-  const events = new Map(definition.events.map((event) => [event.name, event]))
-  const compiler = createTextCompiler(parts, events)
-  return {
-    definition,
-    profile: definition.profile,
-    expressions,
-    version: definition.version.includes('${') ? parts.collect(() => expressions.compileText(definition.version, at('/version'))) : undefined,
-    states: definition.states.map((state, index) => compiler.state(state, index)),
-    stateIndex: new Map(definition.states.map(({ name }, index) => [name, index])),
-    events,
-    errors: compileErrors(definition),
-    invokers: [...parts.invokers.values()],
-    retries: new Map(definition.retries.map((retry) => [retry.name, retry])),
-    readsWorkflow: expressions.reads.variables.has('WORKFLOW'),
-  }
-}
-
 /** The version of an instance that begins with this input (S004). @throws {@link ExpressionError} */
 export function versionOf({ definition, version }: Program, input: Json): string {
   const text = version?.evaluate(input, createBindings({ constants: definition.constants }))
@@ -133,142 +122,4 @@ export function actionAt(program: Program, address: Address & { readonly first?:
   const state = program.states[address.state]
   const actions = address.branch === undefined ? state?.actions : state?.branches[address.branch]
   return actions?.[(address.first ?? 0) + (address.action ?? 0)] as CompiledAction
-}
-
-type Optional<Result> = Result | undefined
-
-function createTextCompiler({ definition, expressions, invokers, collect }: ProgramParts, events: ReadonlyMap<string, EventDefinition>): {
-  state(state: State, index: number): CompiledState
-} {
-  const functions = new Map(definition.functions.map((definition_, index) => [definition_.name, compileFunction(definition_, index)]))
-
-  function compileFunction(declared: FunctionDefinition, index: number): CompiledFunction {
-    const isExpression = declared.type === 'expression' && !invokers.has(declared.name)
-    return {
-      definition: declared,
-      expression: isExpression ? collect(() => expressions.compileFilter(declared.operation, at(`/functions/${String(index)}/operation`))) : undefined,
-      invoker: invokers.get(declared.name),
-    }
-  }
-
-  const filter = (text: Optional<string>, pointer: string): Optional<Compiled<Json>> =>
-    text === undefined ? undefined : collect(() => expressions.compileFilter(text, at(pointer)))
-  const condition = (text: Optional<string>, pointer: string): Optional<Compiled<boolean>> =>
-    text === undefined ? undefined : collect(() => expressions.compileCondition(text, at(pointer)))
-  const template = (value: Optional<Json>, pointer: string): Optional<Compiled<Json>> =>
-    value === undefined ? undefined : collect(() => expressions.compileTemplate(value, at(pointer)))
-  const target = (text: Optional<string>, pointer: string): Optional<Target> =>
-    text === undefined ? undefined : collect(() => expressions.compileTarget(text, at(pointer)))
-  const text = (value: Optional<string>, pointer: string): Optional<Compiled<string>> =>
-    value === undefined ? undefined : collect(() => expressions.compileText(value, at(pointer)))
-  // A text is an expression, an object holds expressions (S104, S141).
-  const payload = (value: Optional<Json>, pointer: string): Optional<Compiled<Json>> =>
-    typeof value === 'string' ? filter(value, pointer) : template(value, pointer)
-
-  function action(declared: Action, pointer: string): CompiledAction {
-    const { actionDataFilter: filters, functionRef, eventRef } = declared
-    const named = functionRef?.arguments
-    return {
-      action: declared,
-      name: declared.name ?? functionRef?.refName ?? declared.subFlowRef?.workflowId ?? eventRef?.triggerEventRef ?? '',
-      condition: condition(declared.condition, `${pointer}/condition`),
-      from: filter(filters.fromStateData, `${pointer}/actionDataFilter/fromStateData`),
-      results: filter(filters.results, `${pointer}/actionDataFilter/results`),
-      target: target(filters.toStateData, `${pointer}/actionDataFilter/toStateData`),
-      arguments: typeof named === 'string' ? filter(named, `${pointer}/functionRef/arguments`) : template(named, `${pointer}/functionRef/arguments`),
-      selectionSet: text(functionRef?.selectionSet, `${pointer}/functionRef/selectionSet`),
-      function: functionRef === undefined ? undefined : functions.get(functionRef.refName),
-      trigger: eventRef === undefined ? undefined : produced({ ...eventRef, eventRef: eventRef.triggerEventRef }, `${pointer}/eventRef`),
-    }
-  }
-
-  function produced(declared: Pick<ProducedEvent, 'eventRef' | 'data' | 'contextAttributes'>, pointer: string): Optional<CompiledProducedEvent> {
-    const event = events.get(declared.eventRef)
-    if (event === undefined) return undefined
-    const attributes = Object.keys(declared.contextAttributes).length === 0 ? undefined : declared.contextAttributes
-    return { event, data: payload(declared.data, `${pointer}/data`), attributes: template(attributes, `${pointer}/contextAttributes`) }
-  }
-
-  function leaveBy(continuation: Continuation, pointer: string): CompiledLeave {
-    const kind = continuation.transition === undefined ? 'end' : 'transition'
-    const declared = (continuation.transition ?? continuation.end)?.produceEvents ?? []
-    const continueAs = continuation.end?.continueAs
-    return {
-      continuation,
-      events: declared.map((event, index) => produced(event, `${pointer}/${kind}/produceEvents/${String(index)}`)).filter((event) => event !== undefined),
-      continueAs: continueAs === undefined ? undefined : { target: continueAs, data: payload(continueAs.data, `${pointer}/end/continueAs/data`) },
-    }
-  }
-
-  function eventFilter(declared: EventDataFilter, pointer: string): CompiledEventFilter {
-    return {
-      filter: declared,
-      data: filter(declared.data, `${pointer}/eventDataFilter/data`),
-      target: target(declared.toStateData, `${pointer}/eventDataFilter/toStateData`),
-    }
-  }
-
-  function leaves(state: State, pointer: string): Record<string, CompiledLeave> {
-    const found: Record<string, CompiledLeave> = {}
-    if (state.type === 'switch') {
-      state.dataConditions.forEach((entry, index) => { found[`leave_c${String(index)}`] = leaveBy(entry, `${pointer}/dataConditions/${String(index)}`) })
-      state.eventConditions.forEach((entry, index) => { found[`leave_c${String(index)}`] = leaveBy(entry, `${pointer}/eventConditions/${String(index)}`) })
-      if (state.defaultCondition !== undefined) found['leave_default'] = leaveBy(state.defaultCondition, `${pointer}/defaultCondition`)
-    } else {
-      found['leave'] = leaveBy(state, pointer)
-    }
-    state.onErrors.forEach((entry, index) => { found[`leave_e${String(index)}`] = leaveBy(entry, `${pointer}/onErrors/${String(index)}`) })
-    return found
-  }
-
-  function numberOf(value: Optional<number | string>, pointer: string): Optional<Compiled<Json> | number> {
-    return typeof value === 'string' ? filter(value, pointer) : value
-  }
-
-  return {
-    state(state, index) {
-      const pointer = `/states/${String(index)}`
-      const message = state.metadata['errorMessage']
-      return {
-        state,
-        input: filter(state.stateDataFilter.input, `${pointer}/stateDataFilter/input`),
-        output: filter(state.stateDataFilter.output, `${pointer}/stateDataFilter/output`),
-        conditions: state.type !== 'switch' ? [] : state.dataConditions.map((entry, nth) =>
-          condition(entry.condition, `${pointer}/dataConditions/${String(nth)}/condition`)).filter((compiled) => compiled !== undefined),
-        eventFilters: eventFiltersOf(state, pointer),
-        inject: state.type === 'inject' ? template(state.data, `${pointer}/data`) : undefined,
-        collection: state.type === 'foreach' ? filter(state.inputCollection, `${pointer}/inputCollection`) : undefined,
-        outputCollection: state.type === 'foreach' ? target(state.outputCollection, `${pointer}/outputCollection`) : undefined,
-        numCompleted: state.type === 'parallel' ? numberOf(state.numCompleted, `${pointer}/numCompleted`) : undefined,
-        batchSize: state.type === 'foreach' ? numberOf(state.batchSize, `${pointer}/batchSize`) : undefined,
-        errorMessage: typeof message === 'string' ? text(message, `${pointer}/metadata/errorMessage`) : undefined,
-        actions: actionsOf(state, pointer),
-        branches: branchesOf(state, pointer),
-        leaves: leaves(state, pointer),
-      }
-    },
-  }
-
-  function actionsOf(state: State, pointer: string): readonly CompiledAction[] {
-    if (state.type === 'callback') return [action(state.action, `${pointer}/action`)]
-    return state.type === 'operation' || state.type === 'foreach'
-      ? state.actions.map((entry, nth) => action(entry, `${pointer}/actions/${String(nth)}`))
-      : []
-  }
-
-  function branchesOf(state: State, pointer: string): readonly (readonly CompiledAction[])[] {
-    if (state.type !== 'parallel' && state.type !== 'event') return []
-    const [key, paths] = state.type === 'parallel' ? ['branches', state.branches] as const : ['onEvents', state.onEvents] as const
-    return paths.map(({ actions }, branch) => actions.map((entry, nth) => action(entry, `${pointer}/${key}/${String(branch)}/actions/${String(nth)}`)))
-  }
-
-  function eventFiltersOf(state: State, pointer: string): readonly CompiledEventFilter[] {
-    if (state.type === 'callback') return [eventFilter(state.eventDataFilter, pointer)]
-    if (state.type === 'event') return state.onEvents.map((entry, nth) => eventFilter(entry.eventDataFilter, `${pointer}/onEvents/${String(nth)}`))
-    return state.type === 'switch' ? state.eventConditions.map((entry, nth) => eventFilter(entry.eventDataFilter, `${pointer}/eventConditions/${String(nth)}`)) : []
-  }
-}
-
-function at(pointer: string): Site {
-  return { pointer }
 }

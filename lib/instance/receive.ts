@@ -30,7 +30,7 @@ export function receiveEvent(reception: Reception): MaybePromise<EventOutput | A
     if (!action.actionDataFilter.useResults) return {}
     return results === undefined ? { result: payload } : chain(results.evaluate(payload, scope.bindings(context)), (result) => ({ result }))
   }
-  const filter = program.states[Number(input['state'])]?.eventFilters[entry]
+  const filter = program.states[input.state ?? 0]?.eventFilters[entry]
   const filtered: MaybePromise<Json> = filter?.data === undefined || !filter.filter.useData ? payload : filter.data.evaluate(payload, scope.bindings(context))
   return chain(filtered, (value) => ({ entry, event, payload: value, correlation }))
 }

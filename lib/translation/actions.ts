@@ -1,5 +1,5 @@
 import type { Action } from '../definition/index.ts'
-import type { InvokeConfig, TransitionConfig } from './machine-config.ts'
+import type { Address, InvokeConfig, TransitionConfig } from './machine-config.ts'
 import { metaOf, targetOf, type PathScope } from './scope.ts'
 import { recordFailure } from './on-errors.ts'
 
@@ -61,7 +61,7 @@ export function actionName(action: Action): string {
 function addSleep(path: PathScope, key: string, action: string, milliseconds: number, next: string): string {
   path.nodes[key] = {
     meta: metaOf(path, 'sleep', { action }),
-    invoke: [timer(`${path.id}.${key}`, { milliseconds }, [{ target: next }])],
+    invoke: [timer(path, key, { milliseconds }, [{ target: next }])],
   }
   return targetOf(path, key)
 }
@@ -80,9 +80,9 @@ function addGate(path: PathScope, key: string, action: string, perform: string, 
   return targetOf(path, key)
 }
 
-/** An invoked timer; its due instant is fixed when it starts and survives a restart. */
-export function timer(id: string, input: InvokeConfig['input'], onDone: readonly TransitionConfig[]): InvokeConfig {
-  return { id, src: 'timer', input: { effect: 'timer', ...input }, onDone }
+/** Makes an invoked timer of a path; its due instant is fixed when it starts and survives a restart. */
+export function timer(path: { readonly id: string; readonly address: Partial<Address> }, key: string, input: InvokeConfig['input'], onDone: readonly TransitionConfig[]): InvokeConfig {
+  return { id: `${path.id}.${key}`, src: 'timer', input: { effect: 'timer', ...path.address, ...input }, onDone }
 }
 
 // The answer to an event action is awaited from before the trigger is sent, so that a fast one is not lost (S093, S103).
@@ -99,12 +99,12 @@ function waitForAnswer(path: PathScope, key: string, action: Action, limits: Act
   }
   if (milliseconds === undefined) return [answer]
   const expired = path.onFailure(path, key, next)
-  return [answer, timer(`${path.id}.${key}.answerTimeout`, { milliseconds, timeout: 'event' }, expired)]
+  return [answer, timer(path, `${key}.answerTimeout`, { milliseconds, timeout: 'event' }, expired)]
 }
 
 function timeout(path: PathScope, key: string, action: Action, limits: ActionLimits, failure: readonly TransitionConfig[]): readonly InvokeConfig[] {
   if (limits.actionExecTimeout === undefined || action.eventRef !== undefined) return []
-  return [timer(`${path.id}.${key}.timeout`, { milliseconds: limits.actionExecTimeout, timeout: 'action' }, failure)]
+  return [timer(path, `${key}.timeout`, { milliseconds: limits.actionExecTimeout, timeout: 'action' }, failure)]
 }
 
 function retries(path: PathScope, key: string, action: Action): readonly TransitionConfig[] {
@@ -114,7 +114,7 @@ function retries(path: PathScope, key: string, action: Action): readonly Transit
   const params = { ...path.address, node: key }
   path.nodes[retry] = {
     meta: metaOf(path, 'retry', { action: actionName(action) }),
-    invoke: [timer(`${path.id}.${retry}`, { retryOf: key }, [{ target: targetOf(path, key) }])],
+    invoke: [timer(path, retry, { retryOf: key }, [{ target: targetOf(path, key) }])],
   }
   return [{
     target: targetOf(path, retry),

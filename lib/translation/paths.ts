@@ -52,7 +52,7 @@ function failPath(path: PathScope, key: string): readonly TransitionConfig[] {
 }
 
 function limit(scope: PathScope, milliseconds: number | undefined): readonly InvokeConfig[] {
-  return milliseconds === undefined ? [] : [timer(`${CHILD_ID}.timeout`, { milliseconds, timeout: 'branch' }, failPath(scope, 'timeout'))]
+  return milliseconds === undefined ? [] : [timer(scope, 'timeout', { milliseconds, timeout: 'branch' }, failPath(scope, 'timeout'))]
 }
 
 /** Transitions of a parent for the end of a child: its error, else what `joined` says. */

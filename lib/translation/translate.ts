@@ -110,7 +110,7 @@ function stateTimeout(path: PathScope): readonly InvokeConfig[] {
   const limit = path.state.timeouts.stateExecTimeout
   if (limit === undefined) return []
   // Operators retry the whole state, with its full time.
-  return [timer(`${path.id}.stateTimeout`, { milliseconds: limit.total, timeout: 'state' }, path.onFailure(path, AGAIN, '#completed'))]
+  return [timer(path, 'stateTimeout', { milliseconds: limit.total, timeout: 'state' }, path.onFailure(path, AGAIN, '#completed'))]
 }
 
 function workflowTimeout(definition: Definition, scope: TranslationScope): readonly InvokeConfig[] {
@@ -118,7 +118,7 @@ function workflowTimeout(definition: Definition, scope: TranslationScope): reado
   if (limit === undefined) return []
   const before = limit.runBefore === undefined ? undefined : scope.stateIndex.get(limit.runBefore)
   const target = before === undefined ? '#timedOut' : `#s${String(before)}`
-  return [timer('workflow.timeout', { milliseconds: limit.duration, timeout: 'workflow' }, [{ target, actions: [{ type: 'clearFailure' }], meta: { role: 'timeout' } }])]
+  return [timer({ id: 'workflow', address: {} }, 'timeout', { milliseconds: limit.duration, timeout: 'workflow' }, [{ target, actions: [{ type: 'clearFailure' }], meta: { role: 'timeout' } }])]
 }
 
 function operatorEvents(definition: Definition): Readonly<Record<string, readonly TransitionConfig[]>> {

@@ -67,11 +67,12 @@ export class LightEffect {
 
   /** Gives the effect up; called by XState when its state is left. */
   _stop(): this {
-    if (this._processingStatus !== STOPPED) {
-      this._processingStatus = STOPPED
+    // What was never taken up cannot be given up.
+    if (this._processingStatus === RUNNING) {
       this.#snapshot = { ...this.#snapshot, status: 'stopped' }
       this.#desk.withdraw(this.#snapshot.input.token)
     }
+    this._processingStatus = STOPPED
     return this
   }
 }

@@ -22,7 +22,7 @@ export function translateCallback(path: PathScope, state: CallbackState): string
       [`xstate.done.actor.${path.id}.answer`]: [{ target: next, actions: [{ type: 'mergeEvent', params: { ...path.address, entry: 0 } }] }],
       ...onStateTimeout(path, expired).on,
     },
-    invoke: timeout === undefined ? [] : [timer(`${path.id}.eventTimeout`, { milliseconds: timeout, timeout: 'event' }, expired)],
+    invoke: timeout === undefined ? [] : [timer(path, 'eventTimeout', { milliseconds: timeout, timeout: 'event' }, expired)],
   }
   return addAction({ ...path, address: { ...path.address, action: 0 } }, 'a0', state.action, state.timeouts, targetOf(path, 'wait'))
 }

@@ -8,7 +8,7 @@ export function translateSleep(path: PathScope, state: SleepState): string {
   const next = leave(path, 'leave', state, { completed: true, output: true })
   path.nodes['sleep'] = {
     meta: metaOf(path, 'sleep'),
-    invoke: [timer(`${path.id}.sleep`, { milliseconds: state.duration }, [{ target: next }])],
+    invoke: [timer(path, 'sleep', { milliseconds: state.duration }, [{ target: next }])],
   }
   return targetOf(path, 'sleep')
 }

@@ -59,7 +59,7 @@ function onEvents(path: PathScope, state: SwitchState): string {
 /** An event timeout as a timer beside a wait, when there is one (S235). */
 export function eventTimeout(path: PathScope, milliseconds: number | undefined, expired: readonly TransitionConfig[]): readonly InvokeConfig[] {
   if (milliseconds === undefined) return []
-  return [timer(`${path.id}.eventTimeout`, { milliseconds, timeout: 'event' }, expired)]
+  return [timer(path, 'eventTimeout', { milliseconds, timeout: 'event' }, expired)]
 }
 
 /**

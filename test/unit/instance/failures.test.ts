@@ -132,6 +132,23 @@ describe('instance: failures', () => {
     expect(driver.instance.context.answer).to.equal(undefined)
   })
 
+  it('hands a result or payload that has no place in the data to the handlers of the state', async () => {
+    const handled = { onErrors: [{ errorRef: 'any', transition: 'Caught' }], end: true }
+    const states: Record<string, JsonObject> = {
+      action: { name: 'S', type: 'operation', actions: [{ ...call('f'), actionDataFilter: { toStateData: '${ .text | length }' } }], ...handled },
+      branch: { name: 'S', type: 'parallel', branches: [{ name: 'b', actions: [{ ...call('f'), actionDataFilter: { toStateData: '${ .text | length }' } }] }, { name: 'c', actions: [] }], ...handled },
+      event: { name: 'S', type: 'event', onEvents: [{ eventRefs: ['in'], eventDataFilter: { toStateData: '${ .text | length }' }, actions: [] }], ...handled },
+    }
+    for (const [name, state] of Object.entries(states)) {
+      const driver = await Driver.run({
+        id: 'w', functions: FUNCTIONS, errors: [{ name: 'any', code: '*' }], events: [{ name: 'in', type: 't.in', source: 'test' }],
+        states: [{ name: 'Begin', type: 'inject', data: {}, stateDataFilter: { output: '${ .text }' }, transition: 'S' }, state, { name: 'Caught', type: 'sleep', duration: 'PT1S', end: true }],
+      }, { text: 'x' }, { functions: { f: () => ({ output: { f: 1 } }) } })
+      await driver.deliver('t.in', { got: 1 })
+      expect([driver.instance.status, driver.trace.at(-1)], name).to.deep.equal(['waiting', 'Caught'])
+    }
+  })
+
   for (const loop of ['stock', 'fast'] as const) {
     describe(`retrigger and skip in the ${loop} loop`, () => {
       it('run an action again, or go on behind it', async () => {

@@ -55,10 +55,10 @@ describe('instance: hazards', () => {
       const odd = Object.assign(new Error('x'), { message: 42, name: { not: 'text' } })
       const thrown: readonly unknown[] = ['text', undefined, null, 0, Symbol('s'), 10n, circular, { code: 'E1' }, { name: 'Named', code: 'E2', message: 'told' }, () => 1, odd, Object.create(null), new Proxy({}, { get: () => { throw new Error('trap') } })]
       for (const value of thrown) {
-        for (const f of [() => { throw value }, () => Promise.reject(value as Error)]) {
+        for (const f of [() => { throw value }, async () => { await Promise.resolve(); throw value }]) {
           const driver = await Driver.run(single(), {}, { loop, functions: { f } })
           const { failure, status } = driver.instance
-          const shown = `${typeof value}`
+          const shown = typeof value
           expect(status, shown).to.equal('error')
           expect([typeof failure?.name, typeof failure?.code, typeof failure?.message], shown).to.deep.equal(['string', 'string', 'string'])
           expect(JSON.parse(JSON.stringify(failure)), shown).to.deep.equal(failure)
@@ -89,7 +89,8 @@ describe('instance: hazards', () => {
   it('what a host function throws is stored without what is not JSON in it', async () => {
     const thrown: Record<string, unknown> = { name: 'Odd', code: 'E', message: 'told', call: () => 1 }
     thrown['self'] = thrown
-    const driver = await Driver.run(single(), {}, { functions: { f: () => { throw thrown } } })
+    const odd: unknown = thrown
+    const driver = await Driver.run(single(), {}, { functions: { f: () => { throw odd } } })
     expect(driver.instance.failure).to.deep.equal({ name: 'Odd', code: 'E', message: 'told', failedNodeId: 'S/f' })
     expect(() => driver.persist()).not.to.throw()
   })
@@ -103,14 +104,15 @@ describe('instance: hazards', () => {
       ],
     }
     const done: Json[] = []
-    await withRuntime([waiting], { onStep: ({ type, data }) => { if (type === 'completed' && data !== undefined) done.push(data) } }, async ({ host, quiet }) => {
-      const event = (type: string, id: number, key: string): CloudEventRecord => ({ specversion: '1.0', id: `${type}-${String(id)}`, source: 'test', type, key, data: { [type]: key } }) as CloudEventRecord
+    await withRuntime([waiting], { onStep: ({ type, data }) => { if (type === 'completed' && data !== undefined) done.push(data) } }, async (runtime) => {
+      const { host } = runtime
+      const event = (type: string, id: number, key: string): CloudEventRecord => ({ specversion: '1.0', id: `${type}-${String(id)}`, source: 'test', type, key, data: { [type]: key } })
       const begun = process.cpuUsage()
       for (let key = 0; key < 1000; key += 1) await host.deliver(event('t.begin', key, `k${String(key)}`))
       const started = cpu(begun)
       // Nine of ten are for nobody.
       const deliveries = await Promise.all(Array.from({ length: 10_000 }, (_, index) => host.deliver(event('t.go', index, `k${String(index)}`))))
-      await quiet()
+      await runtime.quiet()
       process.stderr.write(`      1,000 instances: ${String(started)} ms of CPU; 10,000 events: ${String(cpu(begun) - started)} ms of CPU\n`)
       expect(deliveries.filter(({ instances }) => instances.length > 0)).to.have.length(1000)
       expect(done).to.have.length(1000)

@@ -55,7 +55,7 @@ describe('instance: retries', () => {
     for (const [more, status, expected] of [[{ retryableErrors: ['busy'] }, 503, 3], [{ retryableErrors: ['busy'] }, 404, 1], [{}, 404, 3], [{}, 500, 1]] as const) {
       let calls = 0
       const f = (): FunctionResult => { calls += 1; throw new FunctionError({ code: 'REST_STATUS', message: 'no', status }) }
-      const driver = await Driver.run(states(more as JsonObject), {}, { functions: { f } })
+      const driver = await Driver.run(states(more), {}, { functions: { f } })
       while (await driver.nextTimer()) { /* until no retry is left */ }
       expect([calls, driver.instance.status], JSON.stringify([more, status])).to.deep.equal([expected, 'error'])
     }
