@@ -60,7 +60,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   differentInstanceIds: (spans) => unless(distinct(spans, ({ attributes }) => attributes[INSTANCE]).size > 1, 'all spans are of one instance'),
   'subflow spans are not children of ExecuteSubflow': (spans) => {
     const calling = distinct(spans.filter(({ attributes }) => attributes[STATE] === 'ExecuteSubflow'), (span) => span.spanContext().spanId)
-    return unless(!spans.some(({ parentSpanContext }) => calling.has(parentSpanContext?.spanId)), 'a span is a child of ExecuteSubflow')
+    return unless(!spans.some(({ parentSpanContext }) => parentSpanContext !== undefined && calling.has(parentSpanContext.spanId)), 'a span is a child of ExecuteSubflow')
   },
   'transaction id on all spans': (spans) => unless(spans.every(({ attributes }) => attributes[TRANSACTION] !== undefined), 'a span has no transaction id'),
   noErrorStatus: (spans) => unless(spans.every(({ status }) => status.code !== SpanStatusCode.ERROR), 'a span has status ERROR'),
