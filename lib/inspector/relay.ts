@@ -89,8 +89,8 @@ export function createRelay({ recorder, catalogue, redact, clock }: RelayOptions
   }
 }
 
-function deliver({ instance, send }: MessageReader, sent: Sent): void {
-  if (instance === undefined || instance === sent.instance) send(sent.text)
+function deliver(reader: MessageReader, sent: Sent): void {
+  if (reader.instance === undefined || reader.instance === sent.instance) reader.send(sent.text)
 }
 
 // Only what comes from the data is redacted: the names of the protocol (`sessionId`) look like secrets to no rule, states may.

@@ -58,8 +58,9 @@ describe('inspector: page', function () {
   it('has no violation of axe in both themes, in every view, without a request outside', async () => {
     const { id } = await served.start('currency_exchange_workflow', EXCHANGE)
     const failed = await served.start('unhandled')
+    const parallel = await served.start('parallel', { result: '' })
     for (const colorScheme of ['light', 'dark'] as const) {
-      for (const search of ['', `?instance=${id}&state=GetExchangeRate&tab=Data`, `?instance=${id}&tab=Messages&view=Table`, `?instance=${id}&view=Definition&state=CheckInputs`, `?instance=${failed.id}&tab=Error`]) {
+      for (const search of ['', `?instance=${id}&state=GetExchangeRate&tab=Data`, `?instance=${id}&tab=Messages&view=Table`, `?instance=${id}&view=Definition&state=CheckInputs`, `?instance=${failed.id}&tab=Error`, `?instance=${parallel.id}`]) {
         const opened = await open(search, { colorScheme })
         await opened.page.waitForSelector(search.includes('view=') ? '#view table, #view .source' : '#view svg')
         if (search !== '') await opened.page.waitForSelector('#tab .box, #tab pre')
@@ -76,10 +77,8 @@ describe('inspector: page', function () {
     expect(await classesOf(opened.page, 'state-0-way-1')).to.contain('r-error').and.contain('is-taken')
     expect(await classesOf(opened.page, 'state-2')).to.contain('is-done')
     expect(await opened.page.locator('.badge').allTextContents()).to.deep.equal(['✕ failed, handled'])
-    const colours = await opened.page.evaluate(() => ['.way', '.head'].map((part) => {
-      const style = getComputedStyle(document.querySelector(`[data-id="state-0-way-1"] ${part}`) as Element)
-      return part === '.way' ? style.stroke : style.fill
-    }))
+    const colours = await opened.page.evaluate<string[]>(`[['.way', 'stroke'], ['.head', 'fill']]
+      .map(([part, property]) => getComputedStyle(document.querySelector('[data-id="state-0-way-1"] ' + part))[property])`)
     expect(new Set(colours)).to.deep.equal(new Set(['rgb(194, 37, 37)']))
     await close(opened)
   })
@@ -109,7 +108,7 @@ describe('inspector: page', function () {
     await page.locator('#tabs [aria-selected=true]').focus()
     await page.keyboard.press('ArrowRight')
     expect(await page.locator('#tabs [aria-selected=true]').textContent()).to.equal('Data')
-    expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal('Data')
+    expect(await page.evaluate<string>('document.activeElement.textContent')).to.equal('Data')
     expect(await page.locator('#tab').textContent()).to.contain('exchangeRate')
     await page.keyboard.press('Home')
     await page.keyboard.press('?')
@@ -118,7 +117,7 @@ describe('inspector: page', function () {
     await page.keyboard.press('Escape')
     expect(new URL(page.url()).searchParams.get('state')).to.equal(null)
     await page.keyboard.press('/')
-    expect(await page.evaluate(() => document.activeElement?.id)).to.equal('filter')
+    expect(await page.evaluate<string>('document.activeElement.id')).to.equal('filter')
     await close(opened)
   })
 
@@ -128,7 +127,7 @@ describe('inspector: page', function () {
       const opened = await open(`?instance=${id}&tab=Data&view=${view}`)
       await opened.page.waitForSelector('#view svg, #view table, #view .source')
       await opened.page.waitForSelector('#tab pre')
-      expect(await opened.page.evaluate(() => [(globalThis as { hacked?: number }).hacked, document.querySelectorAll('img').length])).to.deep.equal([undefined, 0])
+      expect(await opened.page.evaluate<unknown[]>('[typeof window.hacked, document.querySelectorAll("img").length]')).to.deep.equal(['undefined', 0])
       expect(await opened.page.locator('#tab').textContent()).to.contain(HOSTILE.slice(0, 14))
       await close(opened)
     }
@@ -154,7 +153,7 @@ describe('inspector: page', function () {
     const { id } = await served.start('parallel', { result: '' })
     const opened = await open(`?instance=${id}`, { viewport: { width: 360, height: 740 }, forcedColors: 'active' })
     await opened.page.waitForSelector('.is-done')
-    expect(await opened.page.evaluate(() => document.documentElement.scrollWidth)).to.be.at.most(360)
+    expect(await opened.page.evaluate<number>('document.documentElement.scrollWidth')).to.be.at.most(360)
     await close(opened)
   })
 
@@ -163,7 +162,8 @@ describe('inspector: page', function () {
     const opened = await open('?workflow=loops')
     await opened.page.waitForSelector('#instances button')
     await opened.page.locator('#more').click()
-    await opened.page.waitForFunction(() => document.querySelectorAll('#instances button').length === 100)
+    await opened.page.locator('#instances button').nth(99).waitFor()
+    expect(await opened.page.locator('#instances button').count()).to.equal(100)
     await close(opened)
   })
 
@@ -171,7 +171,7 @@ describe('inspector: page', function () {
     let server: Server
     let origin: string
     before(async () => {
-      const { build } = createRequire(import.meta.url)('esbuild') as { build(options: object): Promise<{ outputFiles: { text: string }[] }> }
+      const { build } = createRequire(import.meta.url)('esbuild') as { build: (options: object) => Promise<{ outputFiles: { text: string }[] }> }
       const bundle = await build({
         stdin: {
           contents: `import { createBrowserInspector } from '@statelyai/inspect'; import { createActor, createMachine } from 'xstate'
@@ -204,7 +204,6 @@ describe('inspector: page', function () {
       await popup.waitForSelector('[data-id="root-red"].is-active')
       expect(await popup.locator('#actors').textContent()).to.contain('light')
       expect(await violations(popup)).to.deep.equal([])
-      await page.evaluate(() => { window.postMessage('noise', '*') })
       await popup.close()
       await page.close()
     })
@@ -212,12 +211,11 @@ describe('inspector: page', function () {
     it('counts and ignores what is no message', async () => {
       const page = await browser.newPage()
       await page.goto(origin)
-      const [popup] = await Promise.all([page.waitForEvent('popup'), page.evaluate((url) => { (globalThis as { child?: unknown }).child = window.open(url) }, `${served.url}/inspect?receiver=1`)])
+      const [popup] = await Promise.all([page.waitForEvent('popup'), page.evaluate(`{ window.child = window.open(${JSON.stringify(`${served.url}/inspect?receiver=1`)}) }`)])
       await popup.waitForLoadState()
-      await page.evaluate(() => {
-        const child = (globalThis as unknown as { child: Window }).child
-        for (const message of ['{', { type: '@xstate.actor' }, { type: '@xstate.actor', _version: '1', sessionId: 'x', definition: 'x'.repeat(1_100_000) }, null]) child.postMessage(message, '*')
-      })
+      await page.evaluate(`for (const message of ['{', { type: '@xstate.actor' }, { type: '@xstate.actor', _version: '1', sessionId: 'x', definition: 'x'.repeat(1_100_000) }, null]) {
+        window.child.postMessage(message, '*')
+      }`)
       await popup.waitForSelector('body[data-ignored="4"]')
       expect(await popup.locator('#actors li').count()).to.equal(0)
       await popup.close()

@@ -59,7 +59,7 @@ export async function serve(settings: Record<string, string> = {}, options: Runt
     functionTypes: new Map([['test', async (operation: string) => {
       if (operation.endsWith('fail')) throw Object.assign(new Error(`it broke with token=${SECRET}`), { code: 'TEST_BROKEN' })
       if (operation.endsWith('slow')) await gate
-      return { result: { called: true } }
+      return { output: { called: true } }
     }]]),
     ...options,
     settings: { 'sonatina.store': 'memory', 'sonatina.definitions.watch': 'false', ...settings },

@@ -63,11 +63,11 @@ function shape(node: DiagramNode, { width = 0, height = 0 }: ElkNode, { palette 
   const colour = node.type === undefined ? palette.muted : palette.types[node.type]
   return [
     `<rect class="card" width="${round(width)}" height="${round(height)}" rx="9" fill="${palette.card}" stroke="${palette.border}" stroke-width="1.25"${dashed}/>`,
+    `<text class="title" x="${MEASURES.left}" y="23" font-size="14" font-weight="bold" fill="${palette.ink}">${escape(titleOf(node))}</text>`,
     ...(node.type === undefined ? [] : [
       `<rect class="stripe" x="8" y="8" width="4" height="${round(height - 16)}" rx="2" fill="${colour}"/>`,
       `<text class="type" x="${round(width - MEASURES.right)}" y="23" text-anchor="end" font-weight="bold" fill="${colour}">${node.type}</text>`,
     ]),
-    `<text class="title" x="${MEASURES.left}" y="23" font-size="14" font-weight="bold" fill="${palette.ink}">${escape(titleOf(node))}</text>`,
     ...node.lines.map((line, index) => `<text x="${MEASURES.left}" y="${MEASURES.head + index * MEASURES.line + 9}" fill="${palette.muted}">${escape(line)}</text>`),
     ...node.chips.map((chip, index) => {
       const top = MEASURES.head + node.lines.length * MEASURES.line + index * MEASURES.chip

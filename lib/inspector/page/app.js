@@ -185,15 +185,15 @@ async function showChart(path) {
     chart.setAttribute('role', 'group')
     chart.setAttribute('aria-label', `${state.view} of ${state.workflow}`)
     chart.querySelector(':scope > title')?.remove()
-    for (const node of chart.querySelectorAll('.k-state, .k-action, .k-branch')) {
-      if (node.parentElement?.closest('.k-state') !== null && state.view === 'Machine') continue
-      if (node.classList.contains('k-branch')) continue
+    for (const node of chart.querySelectorAll('.k-state')) {
+      // A button holds no other button: what stands inside a state is part of it.
+      if (node.parentElement?.closest('.k-state') !== null) continue
       node.setAttribute('tabindex', '0')
       node.setAttribute('role', 'button')
-      node.setAttribute('aria-label', [...node.querySelectorAll(':scope > text, :scope > .chip > text')].map(({ textContent }) => textContent).join(' '))
     }
     $('view').replaceChildren(chart)
     mark()
+    nameStates()
     fit()
   } catch (error) {
     const mermaid = await (await ask(workflowPath('diagram.mmd'))).text()
@@ -246,6 +246,14 @@ function mark() {
   }
   const picked = nodeOf(state.state)
   if (picked !== undefined) drawing.querySelector(`[data-id="${CSS.escape(picked.id)}"]`)?.classList.add('is-picked')
+  nameStates()
+}
+
+/** Names the buttons of the chart by all that is seen of them, in that order. */
+function nameStates() {
+  for (const node of $('view').querySelectorAll('.swf [role=button]')) {
+    node.setAttribute('aria-label', [...node.querySelectorAll('text')].map(({ textContent }) => textContent).join(' '))
+  }
 }
 
 function addBadge(element, card, text, word) {
