@@ -121,6 +121,7 @@ function linkTo(parent: LiveInstance, command: SubflowCommand): ParentLink {
     workflowId: facts.workflowId,
     rootInstanceId: facts.parent?.rootInstanceId ?? facts.id,
     rootWorkflowId: facts.parent?.rootWorkflowId ?? facts.workflowId,
+    depth: (facts.parent?.depth ?? 0) + 1,
     onParentComplete: command.onParentComplete,
     ...(command.detached ? {} : { token: command.token }),
   }

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../common/index.ts'
 
 /** What happened in a step of an instance. */
-export type StepType =
+type StepType =
   | 'started' | 'stateEntered' | 'actionStarted' | 'actionCompleted' | 'actionFailed' | 'actionRetried' | 'timerFired'
   | 'eventConsumed' | 'eventProduced' | 'conditionTaken' | 'compensated' | 'completed' | 'failed' | 'aborted' | 'dataReplaced'
 

@@ -15,7 +15,7 @@ const act = (name: string, refName: string): Json => ({ name, functionRef: refNa
 const inject = (name: string, data: Json, way: Record<string, Json>): Json => ({ name, type: 'inject', data, ...way })
 
 /** Definitions that show what the reference workflows do not. */
-export const DEFINITIONS: readonly Record<string, Json>[] = [
+const DEFINITIONS: readonly Record<string, Json>[] = [
   { id: 'handled', start: 'Call', ...common, states: [
     { name: 'Call', type: 'operation', actions: [act('fails', 'fail')], onErrors: [{ errorRef: 'broken', transition: 'Told' }], transition: 'Fine' },
     inject('Fine', { ok: true }, { end: true }), inject('Told', { ok: false }, { end: true }),

@@ -8,12 +8,6 @@ import { nearest } from '../nearest.ts'
 /** What a host method is told besides its arguments; always the last parameter. */
 export type HostContext = CallContext
 
-/**
- * Names of positional parameters by method, as a host class may declare them in a property `parameters`, static or not:
- * `static parameters = { add: ['augend', 'addend'] }` calls `add(augend, addend, context)`.
- */
-type HostParameters = Readonly<Record<string, readonly string[]>>
-
 type Method = (...values: readonly unknown[]) => unknown
 
 /** `service:<class>::<method>`, the class also in Java's way: `java:org.acme.Helper`. */
@@ -24,7 +18,7 @@ const OPERATION = /^(?:(?:java|typescript|javascript|ts|js):)?([^:]+(?::[^:]+)*)
  *
  * - without arguments the method gets the data of the action: `method(data, context)`
  * - named arguments come as one object: `method({ a, b }, context)`, or one by one where the class declares their names
- *   ({@link HostParameters}): `method(a, b, context)`
+ *   (`static parameters = { add: ['augend', 'addend'] }`): `add(augend, addend, context)`
  * - arguments that are a list or a single value come as they are: `method(value, context)`
  *
  * The method may be asynchronous. What it gets is frozen; what it gives becomes JSON and is merged; what it throws is the error of the

@@ -53,7 +53,7 @@ function readNamed(value: Json): Named[] {
 
 function listOf(value: Json | undefined): readonly Json[] {
   if (value === undefined || value === null) return []
-  return Array.isArray(value) ? value as readonly Json[] : [value as Json]
+  return Array.isArray(value) ? value as readonly Json[] : [value]
 }
 
 function textOf(value: Json | undefined): string | undefined {
