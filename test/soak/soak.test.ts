@@ -4,10 +4,10 @@ import { soak } from './soak.ts'
 describe('soak, short', function () {
   this.timeout(300_000)
 
-  it('finishes 60 orders exactly while their process is killed four times', async () => {
-    const { done, kills, faults } = await soak({ host: 'sqlite', instances: 60, kills: 4, pause: [200, 800], seed: 42 })
+  it('finishes 100 orders exactly while their process is killed four times', async () => {
+    const { done, kills, faults } = await soak({ host: 'sqlite', instances: 100, kills: 4, pause: [50, 150], seed: 42 })
     expect(faults).to.deep.equal([])
-    expect(done).to.equal(60)
+    expect(done).to.equal(100)
     expect(kills).to.be.at.least(4)
   })
 
