@@ -60,7 +60,7 @@ class Soak {
     const orders = Array.from({ length: this.#options.instances }, (_, index) => `o${String(index)}`)
     const producing = Promise.all(orders.map((order, index) => this.#produce(order, isCancelled(index))))
     const killing = this.#killSometimes()
-    await Promise.race([producing, wait(PATIENCE)])
+    await Promise.race([producing, patience(PATIENCE)])
     this.#over = true
     await killing
     await wait(200)
@@ -149,6 +149,11 @@ class Soak {
 
 function isCancelled(index: number): boolean {
   return index % 3 === 2
+}
+
+/** Ends a wait that has lasted too long, and keeps no process alive for it. */
+function patience(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => { setTimeout(resolve, milliseconds).unref() })
 }
 
 function wait(milliseconds: number): Promise<void> {
