@@ -1,4 +1,4 @@
-import type { Action, State, Timeouts } from '../definition/index.ts'
+import type { Action, Definition, State, Timeouts } from '../definition/index.ts'
 import type { DeployedWorkflow, Deployments } from './deployments.ts'
 
 /** What an own look at a definition gives. */
@@ -30,15 +30,20 @@ export function canWait(workflow: DeployedWorkflow, deployments: Deployments, se
   })
 }
 
+/**
+ * Tells whether a definition by itself waits for an event or a timer; what its functions and sub-flows wait for is not looked at.
+ */
+export function waitsItself(definition: Definition): boolean {
+  const delayed = new Set(definition.retries.filter(({ delay }) => delay > 0).map(({ name }) => name))
+  return definition.timeouts.workflowExecTimeout !== undefined ||
+    definition.start.schedule !== undefined ||
+    definition.states.some((state) => waitsInState(state) || actionsOf(state).some((action) => waitsInAction(action, delayed)))
+}
+
 function look({ program }: DeployedWorkflow): Waits {
   const { definition } = program
   const actions = definition.states.flatMap(actionsOf)
-  const delayed = new Set(definition.retries.filter(({ delay }) => delay > 0).map(({ name }) => name))
-  const itself = definition.timeouts.workflowExecTimeout !== undefined ||
-    definition.start.schedule !== undefined ||
-    definition.states.some((state) => waitsInState(state)) ||
-    program.invokers.some(({ event }) => event?.kind === 'consumed') ||
-    actions.some((action) => waitsInAction(action, delayed))
+  const itself = waitsItself(definition) || program.invokers.some(({ event }) => event?.kind === 'consumed')
   return { itself, subflows: actions.flatMap(({ subFlowRef }) => (subFlowRef === undefined ? [] : [subFlowRef])) }
 }
 

@@ -49,8 +49,8 @@ export function createEnds(parts: Parts): Ends {
     live.timers.clear()
     live.calls.clear()
     waits.remove(live)
-    // What the store keeps is remembered there.
-    if (lives.remove(live) && live.durable?.stored !== true) lives.remember(live)
+    // What outlives the process is remembered by the store, if it is: what could not be written has not been.
+    if (lives.remove(live) && live.durable === undefined) lives.remember(live)
   }
 
   function stop(id: string): void {
@@ -90,7 +90,7 @@ export function stopId(instanceId: string): string {
 }
 
 /** The output schema, and the message with which a state says that the whole came to nothing (http-contract.md §4). */
-function checkOutput(live: LiveInstance): void {
+export function checkOutput(live: LiveInstance): void {
   if (live.instance.status !== 'completed') return
   const { program, validateOutput } = live.workflow
   const { data } = live.instance
@@ -107,7 +107,8 @@ function checkOutput(live: LiveInstance): void {
   }
 }
 
-function endStep({ status, data, failure }: InstanceRecord, continuation: Continuation | undefined): UnplacedStep {
+/** The last step of an instance that has ended. */
+export function endStep({ status, data, failure }: InstanceRecord, continuation: Continuation | undefined): UnplacedStep {
   if (failure !== undefined) return { type: 'failed', nodeId: failure.failedNodeId, detail: { ...failure }, data }
   if (status !== 'completed') return { type: 'aborted', data }
   if (continuation === undefined) return { type: 'completed', data }

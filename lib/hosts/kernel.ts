@@ -242,7 +242,8 @@ export class Kernel implements Host {
   }
 }
 
-function keyConflict({ workflowId }: StartRequest, key: string): InstanceError {
+/** An idempotency key that was used with another body. */
+export function keyConflict({ workflowId }: StartRequest, key: string): InstanceError {
   const message = `Idempotency-Key "${key}" was used for "${workflowId}" with another body; take a fresh key for another request`
   return new InstanceError({ code: 'INSTANCE_CONFLICT', message })
 }

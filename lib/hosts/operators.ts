@@ -77,7 +77,8 @@ export function createOperators(parts: Parts): Operators {
   }
 }
 
-function instanceNotFound(workflowId: string, instanceId: string): InstanceError {
+/** An instance that is not there, or has ended. */
+export function instanceNotFound(workflowId: string, instanceId: string): InstanceError {
   const message = `Workflow "${workflowId}" has no live instance ${instanceId}; it may have ended`
   return new InstanceError({ code: 'INSTANCE_NOT_FOUND', message, details: { processInstanceId: instanceId } })
 }

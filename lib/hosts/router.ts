@@ -60,16 +60,19 @@ export function createRouter(parts: Parts, starts: EventStarts): Router {
   }
 }
 
-function isAtStart({ instance, workflow }: LiveInstance, token: string): boolean {
+/** Whether an instance waits where its definition begins. */
+export function isAtStart({ instance, workflow }: LiveInstance, token: string): boolean {
   const { program } = workflow
   return Number(instance.pending.get(token)?.input['state']) === program.stateIndex.get(program.definition.start.stateName)
 }
 
-function textOf(event: CloudEventRecord, ...names: readonly string[]): string | undefined {
+/** The first attribute of an event that has text, by the names that it may have. */
+export function textOf(event: CloudEventRecord, ...names: readonly string[]): string | undefined {
   return names.map((name) => event[name]).find((value): value is string => typeof value === 'string' && value !== '')
 }
 
-function attributesOf(event: CloudEventRecord): Record<string, string> {
+/** The attributes of an event as an instance sees headers. */
+export function attributesOf(event: CloudEventRecord): Record<string, string> {
   return Object.fromEntries(Object.entries(event).flatMap(([name, value]) =>
     (name === 'data' || name === 'data_base64' || typeof value === 'object' ? [] : [[name.toLowerCase(), String(value)]])))
 }

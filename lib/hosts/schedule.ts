@@ -1,8 +1,12 @@
-import { CronExpressionParser } from 'cron-parser'
-import { DateTime } from 'luxon'
+import { createRequire } from 'node:module'
+import type * as CronParser from 'cron-parser'
+import type * as Luxon from 'luxon'
 import { parseDuration } from '../common/index.ts'
 import type { Schedule } from '../definition/index.ts'
 import { DefinitionError } from '../errors/index.ts'
+
+// Both are read for the first schedule: most services have none.
+const load = createRequire(import.meta.url)
 
 /** Gives the first instant after another at which a schedule starts an instance; `undefined` when there is none any more. */
 export type NextRun = (after: number) => number | undefined
@@ -45,6 +49,7 @@ function durationOf(text: string): number | undefined {
 
 // A date and time without an offset is meant in the schedule's zone, one with an offset is converted (S262).
 function instantOf(text: string, timezone: string, whole: string): number {
+  const { DateTime } = load('luxon') as typeof Luxon
   const instant = DateTime.fromISO(text, { zone: timezone })
   if (!instant.isValid) throw invalid(whole)
   return instant.toMillis()
@@ -53,6 +58,7 @@ function instantOf(text: string, timezone: string, whole: string): number {
 function compileCron(cron: NonNullable<Schedule['cron']>, timezone: string): NextRun {
   const expression = fromQuartz(cron.expression)
   const until = cron.validUntil === undefined ? Infinity : instantOf(cron.validUntil, timezone, cron.validUntil)
+  const { CronExpressionParser } = load('cron-parser') as typeof CronParser
   const parse = (currentDate: number): number => CronExpressionParser.parse(expression, { currentDate, tz: timezone }).next().getTime()
   try {
     parse(0)

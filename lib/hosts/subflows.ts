@@ -114,7 +114,8 @@ export function createSubflows(parts: Parts): Subflows {
   return { start, moved, deliver }
 }
 
-function linkTo(parent: LiveInstance, command: SubflowCommand): ParentLink {
+/** The link of a sub-flow to the action that starts it. */
+export function linkTo(parent: Pick<LiveInstance, 'facts'>, command: SubflowCommand): ParentLink {
   const { facts } = parent
   return {
     instanceId: facts.id,

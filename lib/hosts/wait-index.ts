@@ -80,7 +80,8 @@ export function keysOfWaits({ instance }: LiveInstance): readonly string[] {
   return [...new Set(instance.waits.flatMap(({ events }) => events.map(({ definition }) => keyOf(definition, known))))]
 }
 
-function keyOf(definition: EventDefinition, known: CorrelationValues): string {
+/** The key that a wait stands under: its type and, where it is known, one correlation attribute. */
+export function keyOf(definition: EventDefinition, known: CorrelationValues): string {
   for (const { contextAttributeName, contextAttributeValue } of definition.correlation) {
     const name = contextAttributeName.toLowerCase()
     const value = contextAttributeValue ?? (Object.hasOwn(known, name) ? known[name] : undefined)

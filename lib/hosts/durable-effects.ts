@@ -1,0 +1,134 @@
+import type { Command } from '../instance/index.ts'
+import type { Commits } from './commits.ts'
+import type { Durability } from './durability.ts'
+import { continueId, detachedId, outgoingId } from './durable-writes.ts'
+import type { DurableLife, LiveInstance } from './live-instance.ts'
+import { Outbox } from './outbox.ts'
+import type { Parts } from './parts.ts'
+import type { Resumption } from './resumption.ts'
+import type { Shelf } from './shelf.ts'
+import type { StoredIntention } from './journal.ts'
+
+/** What the carrying out of effects needs. */
+export interface DurableEffectsOptions {
+  readonly parts: Parts
+  readonly durability: Durability
+  readonly shelf: Shelf
+  readonly commits: Commits
+  readonly resumption: Resumption
+  readonly newLife: () => DurableLife
+}
+
+/** Carries out what instances ask for, once that is written, and what the store says is still to be done. */
+export class DurableEffects {
+  readonly #options: DurableEffectsOptions
+  /** Intentions that are being carried out. */
+  readonly #carrying = new Set<string>()
+  readonly outbox: Outbox
+
+  constructor(options: DurableEffectsOptions) {
+    this.#options = options
+    const { parts, durability, commits } = options
+    const { clock, loopback } = parts.options
+    this.outbox = new Outbox({
+      clock,
+      forward: durability.forward,
+      loopback: (event) => loopback ? new Promise((resolve) => { parts.queue.add(() => { parts.router.deliver(event); resolve() }) }) : Promise.resolve(),
+      sent: (id) => { commits.later((journal) => { journal.removeOutgoing(id) }) },
+    })
+  }
+
+  /** Forgets what is under way: what is stored is carried out again. */
+  clear(): void {
+    this.#carrying.clear()
+    this.outbox.clear()
+  }
+
+  /** Carries out the commands of a turn that is written. */
+  carryOut(live: LiveInstance): void {
+    const life = live.durable
+    if (life === undefined) return
+    const { commands } = life
+    life.commands = []
+    for (const command of commands) this.#execute(live, command)
+  }
+
+  #execute(live: LiveInstance, command: Command): void {
+    if (command.kind === 'timer') return
+    if (command.kind === 'publish') {
+      this.outbox.send(outgoingId(live, command.event), command.event)
+      return
+    }
+    const effectId = command.detached ? detachedId(live, command.token) : undefined
+    if (effectId === undefined && !live.instance.pending.has(command.token)) return
+    this.#perform(live, command, effectId)
+  }
+
+  #perform(live: LiveInstance, command: Exclude<Command, { kind: 'timer' | 'publish' }>, effectId: string | undefined): void {
+    const { parts: { turns, subflows, queue }, durability: { probe } } = this.#options
+    if (effectId !== undefined) this.#carrying.add(effectId)
+    if (command.kind === 'subflow') {
+      if (effectId === undefined) live.starting.add(command.token)
+      queue.add(() => { subflows.start(live, command, effectId) })
+      return
+    }
+    turns.call(live, {
+      ...command,
+      run: (signal) => {
+        probe?.('before-effect')
+        const outcome = command.run(signal)
+        const ended = (): void => {
+          probe?.('after-effect')
+          if (effectId !== undefined) this.done(effectId)
+        }
+        if (outcome instanceof Promise) return outcome.finally(ended)
+        ended()
+        return outcome
+      },
+    })
+    if (!live.calls.has(command.token)) live.durable?.keeper.moved(live)
+  }
+
+  /** An intention that the store holds is carried out. */
+  done(effectId: string): void {
+    this.#carrying.delete(effectId)
+    this.#options.commits.later((journal) => { journal.removeIntention(effectId) })
+  }
+
+  /** Looks at what an instance came to by a turn that is written. */
+  rest(live: LiveInstance): void {
+    const { parts: { lives, turns, ends, queue }, commits, shelf, resumption } = this.#options
+    // What has moved on meanwhile is answered when that is written.
+    if (commits.isPending(live) || lives.get(live.facts.id) !== live) return
+    const { continuation } = live.instance
+    const { endedAt } = live
+    turns.rest(live)
+    if (endedAt === undefined) {
+      resumption.passivate(live)
+      return
+    }
+    shelf.forgetHeaders(live.facts.id)
+    if (continuation !== undefined && live.facts.parent?.token === undefined && shelf.phase === 'open') {
+      queue.add(() => { ends.continue(live.facts, continuation, continueId(live)) })
+    }
+  }
+
+  /** Carries out what a process before has left to do. */
+  carryOn({ id, facts, definition, effect }: StoredIntention): void {
+    const { parts: { ends, births, queue }, shelf, resumption, newLife } = this.#options
+    if (this.#carrying.has(id)) return
+    if (effect.kind === 'stop') ends.stop(effect.instanceId)
+    else if (effect.kind === 'continue') ends.continue(facts, effect.continuation, id)
+    else {
+      const workflow = shelf.workflows.get(definition)
+      if (workflow === undefined) return
+      const live = resumption.find(facts.id) ?? births.restore(facts, workflow, undefined, newLife())
+      void Promise.resolve(live.instance.revive(effect.origin)).then((prepared) => {
+        queue.add(() => {
+          if (prepared.kind === 'command') this.#perform(live, prepared.command, id)
+          else this.done(id)
+        })
+      })
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import { toWorkflowError } from '../instance/index.ts'
+import { Alarm } from './alarm.ts'
+import type { Commits } from './commits.ts'
+import type { DeployedWorkflow } from './deployments.ts'
+import type { Durability } from './durability.ts'
+import type { DurableEffects } from './durable-effects.ts'
+import type { EventStarts } from './event-starts.ts'
+import type { Journal } from './journal.ts'
+import type { Parts } from './parts.ts'
+import type { Resumption } from './resumption.ts'
+import type { Shelf } from './shelf.ts'
+
+const DUE_AT_ONCE = 1000
+
+/** What taking up a store needs. */
+export interface RecoveryOptions {
+  readonly parts: Parts
+  readonly durability: Durability
+  readonly starts: EventStarts
+  readonly shelf: Shelf
+  readonly commits: Commits
+  readonly resumption: Resumption
+  readonly effects: DurableEffects
+}
+
+/** Takes up what a store holds at start, and its timers when they are due. */
+export class Recovery {
+  readonly #options: RecoveryOptions
+  readonly alarm: Alarm
+
+  constructor(options: RecoveryOptions) {
+    this.#options = options
+    const { parts, commits } = options
+    this.alarm = new Alarm(parts.options.clock, () => { parts.queue.add(() => { commits.attend(() => { this.#ring() }) }) })
+  }
+
+  /** Takes up what the store holds. @throws {@link HostError} `STORE_UNAVAILABLE`, `STORE_LOCKED`, `SNAPSHOT_INCOMPATIBLE` */
+  async recover(): Promise<void> {
+    const { parts, durability, shelf, commits } = this.#options
+    const { deployments, log } = parts.options
+    if (shelf.journal === undefined && !durability.exists() && !deployments.list().some((workflow) => durability.isDurable(workflow))) return
+    const journal = shelf.open()
+    for (const stored of journal.definitions()) {
+      if (shelf.workflows.has(stored.hash)) continue
+      const inService = deployments.find(stored.workflowId, stored.version)
+      try {
+        shelf.workflows.set(stored.hash, inService?.loaded.source.hash === stored.hash ? inService : await durability.redeploy(stored))
+      } catch (error) {
+        log.error({ workflow: stored.workflowId, version: stored.version, error: toWorkflowError(error) }, 'instances of this definition wait until it can be deployed again')
+      }
+    }
+    parts.queue.add(() => { commits.attend(() => { this.#takeUp(journal) }) })
+  }
+
+  #takeUp(journal: Journal): void {
+    const { parts: { queue }, starts, shelf, commits, resumption, effects } = this.#options
+    if (shelf.phase === 'closed') return
+    for (const gathering of journal.gatherings()) {
+      const workflow = shelf.workflows.get(gathering.definition)
+      if (workflow !== undefined) starts.restore(this.#inService(workflow), { ...gathering, events: new Map(gathering.events) })
+    }
+    const attend = (piece: () => void): void => { queue.add(() => { commits.attend(piece) }) }
+    for (const id of new Set([...journal.busy(), ...journal.parentsOfUndelivered()])) attend(() => { resumption.find(id) })
+    for (const intention of journal.intentions()) attend(() => { effects.carryOn(intention) })
+    for (const { id, event } of journal.outgoing()) effects.outbox.send(id, event)
+    const next = journal.nextDue(-Infinity)
+    if (next !== undefined) this.alarm.set(next)
+  }
+
+  // A gathering goes on for the definition that is in service now.
+  #inService(workflow: DeployedWorkflow): DeployedWorkflow {
+    return this.#options.parts.options.deployments.find(workflow.program.definition.id) ?? workflow
+  }
+
+  #ring(): void {
+    const { parts: { options, turns }, shelf: { journal, problem, phase }, commits, resumption } = this.#options
+    if (journal === undefined || problem !== undefined || phase === 'closed') return
+    const now = options.clock.now()
+    const due = journal.due(now, DUE_AT_ONCE)
+    for (const { instanceId, token } of due) {
+      const live = resumption.find(instanceId)
+      if (live !== undefined) turns.turn(live, () => { live.instance.fire(token) })
+    }
+    commits.flush()
+    const next = due.length === DUE_AT_ONCE ? now : journal.nextDue(now)
+    if (next !== undefined) this.alarm.set(next)
+  }
+}
