@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import type { Clock, IdSource, Json, Logger } from './common/index.ts'
+import { importModule, type Clock, type IdSource, type Json, type Logger } from './common/index.ts'
 import type { Settings } from './configuration/index.ts'
 import { ConfigurationError } from './errors/index.ts'
-import { createFunctionRegistry, functionOptionsFrom, functionsOf, isHostedFunction, serve } from './function-runtime/index.ts'
 import type { HostedFunctions } from './functions/index.ts'
 import type { Mount } from './server/index.ts'
-import { createEnforcer, loadDocuments, type Enforcer } from './tenancy/index.ts'
+import type { Enforcer } from './tenancy/index.ts'
+
+// The modules behind them are loaded only by services that use them.
 
 /** What parts of the service beside the workflows are made with. */
 export interface MountOptions {
@@ -35,6 +35,7 @@ export interface FunctionsPart {
 export async function openFunctions({ settings, root, clock, ids, log }: MountOptions): Promise<FunctionsPart | undefined> {
   const modules = settings.list('sonatina.function-runtime.modules') ?? []
   if (modules.length === 0) return undefined
+  const { createFunctionRegistry, functionOptionsFrom, serve } = await import('./function-runtime/index.ts')
   const sources = Object.assign({}, ...await Promise.all(modules.map((path) => loadFunctions(resolve(root, path))))) as Record<string, object>
   const options = { ...functionOptionsFrom(settings, Object.keys(sources)), rootPath: '/functions', clock, ids, log: log.child({ module: 'functions' }) }
   const service = serve(sources, options)
@@ -53,13 +54,8 @@ export async function openFunctions({ settings, root, clock, ids, log }: MountOp
 }
 
 async function loadFunctions(path: string): Promise<Record<string, object>> {
-  let exported: Record<string, unknown>
-  try {
-    exported = await import(pathToFileURL(path).href) as Record<string, unknown>
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new ConfigurationError({ code: 'CONFIGURATION_INVALID', message: `sonatina.function-runtime.modules: ${path} cannot be loaded: ${reason}`, cause })
-  }
+  const exported = await importModule(path, `sonatina.function-runtime.modules: ${path}`)
+  const { functionsOf, isHostedFunction } = await import('./function-runtime/index.ts')
   const found = Object.entries(exported).filter((entry): entry is [string, object] => {
     const [, value] = entry
     return isHostedFunction(value) || (typeof value === 'object' && value !== null && functionsOf(value).length > 0)
@@ -91,6 +87,7 @@ export async function openTenancy({ settings, root, log }: MountOptions): Promis
       message: `sonatina.tenancy.documents needs the namespace of this workload: ${settings.describeMissing(['sonatina.tenancy.namespace'])}`,
     })
   }
+  const { createEnforcer, loadDocuments } = await import('./tenancy/index.ts')
   const { documents } = await loadDocuments(paths.map((path) => resolve(root, path)), () => Promise.resolve(''))
   const trustDomain = settings.text('sonatina.tenancy.trust-domain')
   const rootNamespace = settings.text('sonatina.tenancy.root-namespace')

@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose'
+import type { JWTPayload, JWTVerifyGetKey, errors as Errors } from 'jose'
 import type { Clock } from '../common/index.ts'
 import type { Settings } from '../configuration/index.ts'
 import { ConfigurationError, FunctionError, RequestError } from '../errors/index.ts'
@@ -47,6 +47,7 @@ export function createBearerMechanism(context: BearerContext): Mechanism | undef
       const token = typeof header === 'string' ? /^Bearer\s+(\S+)\s*$/i.exec(header)?.[1] : undefined
       if (token === undefined) return undefined
       return open().then(async ({ keys, issuer }) => {
+        const { jwtVerify } = await import('jose')
         const { payload } = await jwtVerify(token, keys, {
           algorithms,
           currentDate: new Date(clock.now()),
@@ -56,7 +57,7 @@ export function createBearerMechanism(context: BearerContext): Mechanism | undef
           ...(audience.length > 0 ? { audience } : {}),
         })
         return toIdentity(payload)
-      }).catch((error: unknown) => { throw toRequestError(error) })
+      }).catch(async (error: unknown) => { throw toRequestError(error, (await import('jose')).errors) })
     },
   }
 }
@@ -75,7 +76,8 @@ function createVerifier({ settings, httpClient, clock }: BearerContext, server: 
     const found = discovers && (path === undefined || stated === undefined) ? await discover() : {}
     const address = path === undefined ? found.jwksUri : new URL(path, `${base}/`).href
     if (address === undefined) throw new RequestError({ code: 'NOT_AVAILABLE', message: 'Bearer tokens cannot be checked now' })
-    const keys = createRemoteJWKSet(new URL(address), { [customFetch]: (url) => fetchKeys(httpClient, url) })
+    const { createRemoteJWKSet, customFetch } = await import('jose')
+    const keys = createRemoteJWKSet(new URL(address), { [customFetch]: (url: string) => fetchKeys(httpClient, url) })
     return { keys, issuer: stated === 'any' ? undefined : (stated ?? found.issuer ?? base) }
   }
   return () => {
@@ -92,7 +94,7 @@ async function fetchKeys(httpClient: HttpClient, url: string): Promise<Response>
   return new Response(Buffer.from(body), { status, headers: { 'content-type': 'application/json' } })
 }
 
-function toRequestError(error: unknown): RequestError {
+function toRequestError(error: unknown, errors: typeof Errors): RequestError {
   if (error instanceof RequestError) return error
   const unreachable = error instanceof FunctionError || error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || !(error instanceof errors.JOSEError)
   return unreachable ? new RequestError({ code: 'NOT_AVAILABLE', message: 'Bearer tokens cannot be checked now', cause: error }) : wrongCredentials()

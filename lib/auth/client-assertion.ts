@@ -1,5 +1,4 @@
 import { createPrivateKey, type JsonWebKey, type KeyObject } from 'node:crypto'
-import { SignJWT } from 'jose'
 import type { Clock, IdSource } from '../common/index.ts'
 import type { Secret } from '../configuration/index.ts'
 import { ConfigurationError } from '../errors/index.ts'
@@ -23,6 +22,7 @@ export interface SigningContext {
 export async function signAssertion(client: OAuthClient, options: AssertionOptions, tokenUrl: string, context: SigningContext): Promise<string> {
   const key = options.key === undefined ? hmacKey(client, options.secret ?? (await client.secret())) : readPrivateKey(client, options.key, options.keyPassword)
   const now = Math.floor(context.clock.now() / 1000)
+  const { SignJWT } = await import('jose')
   return new SignJWT({ ...options.claims })
     .setProtectedHeader({ alg: options.algorithm ?? defaultAlgorithm(key), typ: 'JWT', ...(options.keyId === undefined ? {} : { kid: options.keyId }) })
     .setIssuer(options.issuer ?? client.clientId)

@@ -1,4 +1,4 @@
-import ClientOAuth2 from 'client-oauth2'
+import type ClientOAuth2 from 'client-oauth2'
 import type { Clock, IdSource } from '../common/index.ts'
 import type { HttpClient } from '../http-client/index.ts'
 import { ASSERTION_TYPE, signAssertion } from './client-assertion.ts'
@@ -37,7 +37,9 @@ export function createTokenRequester(client: OAuthClient, context: TokenRequestC
   const prepare = async (): Promise<{ oauth: ClientOAuth2; parts: RequestParts }> => {
     const tokenUrl = await client.tokenUrl()
     const { id, secret, parts } = await authenticate(client, tokenUrl, context)
-    const oauth = new ClientOAuth2({
+    // Imported by the first token that is needed: it brings a list of all public suffixes along.
+    const { default: Client } = await import('client-oauth2')
+    const oauth = new Client({
       clientId: id,
       clientSecret: secret,
       accessTokenUri: tokenUrl,

@@ -13,6 +13,7 @@ export {
   type Json,
   type JsonObject,
 } from './json.ts'
+export { importModule } from './import-module.ts'
 export { isNestedDeeper } from './nesting.ts'
 export { createLogger, silentLogger, type Logger } from './logger.ts'
 export { LOG_LEVELS, createLogging, isLogLevel, type Logging, type LoggingOptions, type LogLevel } from './logging.ts'

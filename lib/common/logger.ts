@@ -1,4 +1,5 @@
-import { pino } from 'pino'
+import { createRequire } from 'node:module'
+import type Pino from 'pino'
 
 /** Writes structured log lines; `child` adds bindings such as the instance id to each of them. */
 export interface Logger {
@@ -18,8 +19,16 @@ export interface LoggerOptions {
   readonly write?: (line: string) => void
 }
 
+let library: typeof Pino | undefined
+
+/** Loads pino when the first logger is made: everybody imports this module, and few make loggers. */
+export function loadPino(): typeof Pino {
+  return library ??= createRequire(import.meta.url)('pino') as typeof Pino
+}
+
 /** Creates a logger that writes one JSON object a line (pino). */
 export function createLogger(options: LoggerOptions = {}): Logger {
+  const pino = loadPino()
   const settings = { level: options.level ?? 'info', base: null, timestamp: pino.stdTimeFunctions.isoTime }
   return options.write === undefined ? pino(settings) : pino(settings, { write: options.write })
 }

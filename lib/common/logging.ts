@@ -1,5 +1,5 @@
-import { pino, type Logger as PinoLogger } from 'pino'
-import type { Logger } from './logger.ts'
+import type { Logger as PinoLogger } from 'pino'
+import { loadPino, type Logger } from './logger.ts'
 
 /** Names of levels, the most talkative first. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
@@ -128,6 +128,7 @@ class CategoryLogger implements Logger {
 }
 
 function createPino({ json, write }: LoggingOptions): PinoLogger {
+  const pino = loadPino()
   const settings = { level: 'trace', base: null, timestamp: pino.stdTimeFunctions.isoTime }
   if (json !== false) return write === undefined ? pino(settings) : pino(settings, { write })
   const out = write ?? ((line: string) => { process.stdout.write(line) })

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { importModule } from '../common/index.ts'
 import { ConfigurationError } from '../errors/index.ts'
 
 const MODULE = /^[^.].*(?<!\.d)(?<!\.test)\.(?:ts|mts|js|mjs)$/
@@ -15,14 +15,15 @@ export async function findHostModules(directories: readonly string[]): Promise<s
   const found = new Set<string>()
   for (const directory of directories) {
     const entries = await readdir(directory, { withFileTypes: true }).catch(() => [])
-    for (const entry of entries) if (entry.isFile() && MODULE.test(entry.name)) found.add(resolve(directory, entry.name))
+    // Files of a mounted ConfigMap are links.
+    for (const entry of entries) if (!entry.isDirectory() && MODULE.test(entry.name)) found.add(resolve(directory, entry.name))
   }
   return [...found].sort()
 }
 
 /**
  * Loads the host classes of modules: every exported class, as an instance made without arguments, and every exported object, by the
- * name it is exported under; `default` by its class name. TypeScript modules need a loader such as tsx.
+ * name it is exported under; `default` by its class name. modules in TypeScript see `importModule`.
  *
  * @param paths absolute paths of modules, in the order in which later ones win
  * @throws {@link ConfigurationError} `CONFIGURATION_INVALID` naming the module that does not load, or whose class cannot be made
@@ -30,21 +31,13 @@ export async function findHostModules(directories: readonly string[]): Promise<s
 export async function loadHostClasses(paths: readonly string[]): Promise<Map<string, object>> {
   const classes = new Map<string, object>()
   for (const path of paths) {
-    const exported = await importModule(path)
+    const exported = await importModule(path, `Host module "${path}"`)
     for (const [name, value] of Object.entries(exported)) {
       const instance = toInstance(value, name, path)
       if (instance !== undefined) classes.set(name === 'default' ? nameOf(value, name) : name, instance)
     }
   }
   return classes
-}
-
-async function importModule(path: string): Promise<Readonly<Record<string, unknown>>> {
-  try {
-    return await import(pathToFileURL(path).href) as Readonly<Record<string, unknown>>
-  } catch (cause) {
-    throw invalid(path, `cannot be loaded: ${messageOf(cause)}`, cause)
-  }
 }
 
 function toInstance(value: unknown, name: string, path: string): object | undefined {

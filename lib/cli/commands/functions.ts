@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
 import { relative, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { createLogger } from '../../common/index.ts'
+import { createLogger, importModule } from '../../common/index.ts'
 import { createSettings, type Settings } from '../../configuration/index.ts'
 import { ConfigurationError, SonatinaError } from '../../errors/index.ts'
 import {
@@ -118,7 +116,7 @@ async function loadExports(files: readonly string[], cwd: string): Promise<Expor
   const names = new Map<unknown, string>()
   let service: FunctionService | undefined
   for (const file of files) {
-    const module = await load(resolve(cwd, file), relative(cwd, resolve(cwd, file)))
+    const module = await importModule(resolve(cwd, file), relative(cwd, resolve(cwd, file)))
     for (const [name, value] of Object.entries(module)) {
       if (isFunctionService(value)) service = value
       else if (isHostedFunction(value) || (typeof value === 'object' && value !== null && functionsOf(value).length > 0)) names.set(value, name)
@@ -132,43 +130,6 @@ async function loadExports(files: readonly string[], cwd: string): Promise<Expor
     })
   }
   return { sources: [...names.keys()] as object[], names, service }
-}
-
-async function load(path: string, shown: string): Promise<Record<string, unknown>> {
-  try {
-    return await importModule(path)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    const hint = code === 'ERR_UNKNOWN_FILE_EXTENSION' ? '; to run TypeScript, install tsx beside it: npm install --save-dev tsx' : ''
-    throw new ConfigurationError({
-      code: 'CONFIGURATION_INVALID',
-      message: `${shown} cannot be loaded: ${error instanceof Error ? error.message : String(error)}${hint}`,
-      cause: error,
-    })
-  }
-}
-
-// Node.js 20 runs no TypeScript by itself; a project that has tsx lets it help.
-async function importModule(path: string): Promise<Record<string, unknown>> {
-  const { href } = pathToFileURL(path)
-  try {
-    return await import(href) as Record<string, unknown>
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_UNKNOWN_FILE_EXTENSION' || !await registerTypeScript(path)) throw error
-    // The query keeps Node.js from giving the failure again that it remembers.
-    return await import(`${href}?typescript`) as Record<string, unknown>
-  }
-}
-
-async function registerTypeScript(path: string): Promise<boolean> {
-  let tsx: string
-  try {
-    tsx = createRequire(path).resolve('tsx')
-  } catch {
-    return false
-  }
-  await import(pathToFileURL(tsx).href)
-  return true
 }
 
 function namesOf({ sources, names }: Exports): string[] {

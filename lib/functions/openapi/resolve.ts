@@ -1,5 +1,3 @@
-import { createRequire } from 'node:module'
-import type SwaggerClient from 'swagger-client'
 import { isJsonObject, toPointer, type Json, type JsonObject } from '../../common/index.ts'
 import { DefinitionError } from '../../errors/index.ts'
 import type { Bundle } from '../documents/bundle.ts'
@@ -8,7 +6,7 @@ import type { ResolvedDocument } from './operation.ts'
 /**
  * Resolves the references of a bundled document with swagger-client; cyclic schemas keep a reference (openapi-functions.md §1).
  *
- * swagger-client takes about 600 ms to import, so it is imported only here.
+ * swagger-client takes long to import, so it is imported only here.
  *
  * @throws {@link DefinitionError} `DEFINITION_UNSUPPORTED` for another version of OpenAPI, `DEFINITION_INVALID` for a reference that
  * does not resolve
@@ -16,7 +14,7 @@ import type { ResolvedDocument } from './operation.ts'
 export async function resolveDocument(bundle: Bundle): Promise<ResolvedDocument> {
   const { name, uri } = bundle.located
   const version = versionOf(bundle.document, name)
-  const client = loadClient()
+  const { default: client } = await import('swagger-client')
   // It marks what it resolves (`$$ref`, `__originalOperationId`) and caches by address for the process: it gets a copy of its own
   // and an address that tells nothing.
   const result = await client.resolve({
@@ -36,11 +34,6 @@ export async function resolveDocument(bundle: Bundle): Promise<ResolvedDocument>
   const document = result.spec as Json
   if (!isJsonObject(document)) throw new DefinitionError({ code: 'DEFINITION_INVALID', message: `Document "${name}" is not an OpenAPI document` })
   return { name, uri, version, document }
-}
-
-// Its hundreds of CommonJS files load twice as fast by require as through the loader of ES modules and its hooks.
-function loadClient(): typeof SwaggerClient {
-  return createRequire(import.meta.url)('swagger-client') as typeof SwaggerClient
 }
 
 /** Bundling has read everything that is referred to; swagger-client must not fetch on its own. */
