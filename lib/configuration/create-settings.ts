@@ -71,7 +71,8 @@ export async function inspectSettings(options: SettingsOptions = {}): Promise<In
   return { settings, errors: errors.map(({ message }) => message) }
 }
 
-async function loadProject(root: string, profiles: readonly string[], readFile: ReadFile, findings: Finding[]): Promise<Source[]> {
+/** Reads the settings files of a project, highest first; faults are added to the findings. */
+export async function loadProject(root: string, profiles: readonly string[], readFile: ReadFile, findings: Finding[]): Promise<Source[]> {
   const config = await loadDirectory(join(root, 'config'), 'config/', profiles, readFile, findings)
   const own = await loadDirectory(root, '', profiles, readFile, findings)
   const resources = 'src/main/resources/'
@@ -79,7 +80,8 @@ async function loadProject(root: string, profiles: readonly string[], readFile: 
   return files.length > 0 ? files : [createKeySource('application.properties', [])]
 }
 
-async function chooseProfiles(options: SettingsOptions, given: readonly Source[], root: string, readFile: ReadFile): Promise<readonly string[]> {
+/** Finds the configuration profiles: the option, the environment, else the plain settings files; the later one wins. */
+export async function chooseProfiles(options: Pick<SettingsOptions, 'profile' | 'defaultProfile'>, given: readonly Source[], root: string, readFile: ReadFile): Promise<readonly string[]> {
   if (options.profile !== undefined) return toList(options.profile)
   const variable = (name: string): string | undefined =>
     given.find(({ kind, entries }) => kind === 'environment' && entries.has(name))?.entries.get(name)?.[0]?.value || undefined
@@ -100,7 +102,8 @@ function invalid(errors: readonly string[]): ConfigurationError {
   return new ConfigurationError({ code: 'CONFIGURATION_INVALID', message, details: { errors } })
 }
 
-async function readTextFile(path: string): Promise<string | undefined> {
+/** Reads a file as text; `undefined` when there is none. @throws {@link ConfigurationError} when it is there and cannot be read */
+export async function readTextFile(path: string): Promise<string | undefined> {
   try {
     return await readFileFromDisk(path, 'utf8')
   } catch (error) {

@@ -33,6 +33,15 @@ export function resolveReferences(
   return result
 }
 
+/** Finds the names of references that `isSet` does not know and that have no default, in the order of the value (configuration.md §1). */
+export function missingReferences(text: string, isSet: (name: string) => boolean): readonly string[] {
+  if (!text.includes('${')) return []
+  return parseParts(text).flatMap((part) => {
+    if (typeof part === 'string' || isSet(part.name)) return []
+    return part.fallback === undefined ? [part.name] : missingReferences(part.fallback, isSet)
+  })
+}
+
 function parseParts(text: string): Part[] {
   const parts: Part[] = []
   let plain = ''

@@ -77,3 +77,17 @@ function unescape(text: string): string {
     return letter === undefined ? whole : (LETTERS[letter] ?? letter)
   })
 }
+
+const ESCAPES: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r', '\f': '\\f' }
+
+/** Writes one line that {@link parseProperties} reads as this key and value. */
+export function escapeProperty(key: string, value: string): string {
+  const escapedKey = escapeBackslashes(key).replace(/[=: \t\n\r\f]|^[#!]/g, (letter) => ESCAPES[letter] ?? `\\${letter}`)
+  const escapedValue = escapeBackslashes(value).replace(/[\t\n\r\f]/g, (letter) => ESCAPES[letter] ?? letter)
+  return `${escapedKey}=${escapedValue}`
+}
+
+// Those of `\$` and `\,` belong to the value and are not doubled.
+function escapeBackslashes(text: string): string {
+  return text.replace(/\\(?![$,])/g, '\\\\')
+}
