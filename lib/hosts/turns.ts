@@ -72,9 +72,12 @@ export function createTurns(parts: Parts): Turns {
     live.calls.set(command.token, controller)
     const outcome = command.run(controller.signal)
     const done = (result: Awaited<typeof outcome>): void => {
-      live.calls.delete(command.token)
-      if (!command.detached) live.instance.settle(command.token, result)
-      else if ('error' in result) options.log.warn({ instance: live.facts.id, error: result.error }, 'asynchronous function failed')
+      const isCurrent = live.calls.get(command.token) === controller
+      if (isCurrent) live.calls.delete(command.token)
+      // A call that was given up, or made again under its token, answers to nobody.
+      if (!command.detached) {
+        if (isCurrent) live.instance.settle(command.token, result)
+      } else if ('error' in result) options.log.warn({ instance: live.facts.id, error: result.error }, 'asynchronous function failed')
     }
     if (!(outcome instanceof Promise)) done(outcome)
     else void outcome.then((result) => { queue.add(() => { turn(live, () => { done(result) }) }) })

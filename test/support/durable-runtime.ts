@@ -1,7 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Json, Logger } from '../../lib/common/index.ts'
+import { dirname, join } from 'node:path'
+import type { Clock, Json, Logger } from '../../lib/common/index.ts'
 import { silentLogger } from '../../lib/common/index.ts'
 import type { CloudEventRecord } from '../../lib/events/index.ts'
 import type { FunctionCall, FunctionResult } from '../../lib/functions/index.ts'
@@ -18,6 +19,11 @@ export interface DurableProject {
   readonly calls: Json[]
   readonly events: CloudEventRecord[]
   open(options?: ProjectOptions): Promise<Runtime>
+  /**
+   * Makes a project of what a process that was killed at this instant would leave behind: the files of the store as they are, and
+   * nothing that is only in memory. Its clock stands where this one does; calls and events are recorded anew.
+   */
+  killed(): DurableProject
   remove(): Promise<void>
 }
 
@@ -27,12 +33,18 @@ export interface ProjectOptions {
   readonly call?: (call: FunctionCall) => Promise<FunctionResult> | FunctionResult
   readonly crashPoint?: (point: CrashPoint) => void
   readonly log?: Logger
+  /** Time, where it is not to be the project's. */
+  readonly clock?: Clock
 }
 
 /** Makes an empty project; its functions of type `suite` record their arguments. */
-export async function createDurableProject(defaults: ProjectOptions = {}): Promise<DurableProject> {
-  const directory = await mkdtemp(join(tmpdir(), 'durable-'))
-  const clock = createVirtualClock()
+export function createDurableProject(defaults: ProjectOptions = {}, startAt?: number): Promise<DurableProject> {
+  return Promise.resolve(projectOf(defaults, startAt))
+}
+
+function projectOf(defaults: ProjectOptions, startAt?: number): DurableProject {
+  const directory = mkdtempSync(join(tmpdir(), 'durable-'))
+  const clock = createVirtualClock(startAt)
   const calls: Json[] = []
   const events: CloudEventRecord[] = []
   const record = (call: FunctionCall): FunctionResult => {
@@ -48,7 +60,7 @@ export async function createDurableProject(defaults: ProjectOptions = {}): Promi
     calls,
     events,
     open(options = {}) {
-      const { settings, definitions = [], call = record, crashPoint, log = silentLogger } = { ...defaults, ...options }
+      const { settings, definitions = [], call = record, crashPoint, log = silentLogger, clock: given = clock } = { ...defaults, ...options }
       return createRuntime({
         root: directory,
         environment: {},
@@ -57,11 +69,20 @@ export async function createDurableProject(defaults: ProjectOptions = {}): Promi
         settings: { 'sonatina.profile': 'spec', ...defaults.settings, ...settings },
         functionTypes: new Map([['suite', (_operation: string, given: FunctionCall) => call(given)]]),
         onEvent: (event) => { events.push(event) },
-        clock,
+        clock: given,
         log,
         strict: true,
         ...(crashPoint === undefined ? {} : { crashPoint }),
       })
+    },
+    killed() {
+      const successor = projectOf(defaults, clock.now())
+      mkdirSync(dirname(successor.file), { recursive: true })
+      for (const ending of ['', '-wal']) {
+        const file = join(directory, `.sonatina/sonatina.db${ending}`)
+        if (existsSync(file)) copyFileSync(file, `${successor.file}${ending}`)
+      }
+      return successor
     },
     remove: () => rm(directory, { recursive: true, force: true }),
   }

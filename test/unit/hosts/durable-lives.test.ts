@@ -2,34 +2,9 @@ import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import type { Json } from '../../../lib/common/index.ts'
 import { createDurableProject, type DurableProject } from '../../support/durable-runtime.ts'
+import { call, definition, event, SLEEP, WAIT } from './durable-definitions.ts'
 
 const HOUR = 3_600_000
-
-function definition(id: string, states: readonly Json[], more: Readonly<Record<string, Json>> = {}): { uri: string; document: Json } {
-  return {
-    uri: `${id}.sw.json`,
-    document: {
-      id,
-      version: '1',
-      specVersion: '0.8',
-      functions: [{ name: 'call', type: 'custom', operation: 'suite:call' }],
-      events: [
-        { name: 'Go', type: 'go', source: 'suite', correlation: [{ contextAttributeName: 'order' }] },
-        { name: 'One', type: 'one', source: 'suite', correlation: [{ contextAttributeName: 'order' }] },
-        { name: 'Two', type: 'two', source: 'suite', correlation: [{ contextAttributeName: 'order' }] },
-        { name: 'Done', type: 'done', kind: 'produced', source: id },
-      ],
-      states,
-      ...more,
-    },
-  }
-}
-
-const call = (more: Readonly<Record<string, Json>> = {}): Json => ({ functionRef: { refName: 'call', ...more }, actionDataFilter: { toStateData: '.answer' } })
-const WAIT = { name: 'Wait', type: 'event', onEvents: [{ eventRefs: ['Go'], eventDataFilter: { toStateData: '.go' } }], end: { produceEvents: [{ eventRef: 'Done', data: '.' }] } }
-const SLEEP = { name: 'Sleep', type: 'sleep', duration: 'PT10M', end: true }
-const event = (type: string, order: string, id = `${type}-${order}`): { specversion: string; id: string; source: string; type: string; order: string; data: Json } =>
-  ({ specversion: '1.0', id, source: 'suite', type, order, data: { order } })
 
 describe('hosts: instances that outlive the process', () => {
   let project: DurableProject
