@@ -19,6 +19,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'functions', summary: 'Serve functions of modules over HTTP and CloudEvents', load: async () => (await import('./commands/functions.ts')).functionsCommand },
   { name: 'policies', summary: 'Generate, check and audit the Istio policies of tenants', load: async () => policies((await import('./commands/policies.ts')).policiesCommand) },
   { name: 'store', summary: 'Look after the store of waiting instances', load: async () => (await import('./commands/store.ts')).storeCommand },
+  { name: 'health', summary: 'Ask the service of a project whether it is well', load: async () => (await import('./commands/health.ts')).healthCommand },
   { name: 'manifest', summary: 'Print the Kubernetes documents of a project', load: async () => (await import('./commands/manifest.ts')).manifestCommand },
   { name: 'config', summary: 'Print every effective setting, or explain one', load: async () => (await import('./commands/config.ts')).configCommand },
 ]

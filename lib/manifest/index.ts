@@ -1,6 +1,7 @@
 export { createManifest, type Manifest } from './create-manifest.ts'
 export type { KubernetesDocument } from './documents.ts'
-export { readProject, type ReadProjectOptions } from './load.ts'
+export { readProject } from './load.ts'
 export type { ManifestOptions } from './options.ts'
 export type { Project, Storage } from './project.ts'
 export { renderManifest } from './render.ts'
+export { servingFacts } from './serving.ts'

@@ -5,7 +5,8 @@ import { loadDefinitions, type EventDefinition, type LoadedDefinition } from '..
 import { ConfigurationError } from '../errors/index.ts'
 import { waitsItself } from '../hosts/index.ts'
 import { collectFiles, isDirectory } from './io.ts'
-import type { ConsumedEvent, Project, ServingFacts, Storage } from './project.ts'
+import type { ConsumedEvent, Project, Storage } from './project.ts'
+import { servingFacts } from './serving.ts'
 
 /** Which project is read, and how. */
 export interface ReadProjectOptions {
@@ -40,7 +41,7 @@ export async function readProject(options: ReadProjectOptions): Promise<Project>
     profile: settings.profiles.join(','),
     files: withSettings(files, project),
     variables: project.variables,
-    serving: servingOf(settings),
+    serving: servingFacts(settings),
     ...(storage === undefined ? {} : { storage }),
     waiting: loaded.filter(({ definition }) => waitsItself(definition) || definition.functions.some(({ type }) => type === 'asyncapi')).map(({ definition }) => definition.id),
     consumed: consumedOf(loaded, settings),
@@ -69,28 +70,6 @@ function storageOf(settings: Settings): Storage | undefined {
   return store === 'memory' || store === 'sqlite' || store === 'restate' ? store : undefined
 }
 
-function servingOf(settings: Settings): ServingFacts {
-  const managementPort = settings.number('sonatina.management.port')
-  const isTls = settings.list('sonatina.http.ssl.certificate.files', []).length > 0
-  const delay = settings.duration('sonatina.shutdown.delay', 0)
-  const path = `/${settings.text('sonatina.http.root-path', '/').replace(/^\/+|\/+$/g, '')}`
-  return {
-    port: fixedPort('sonatina.http.port', settings.number('sonatina.http.port', 8080)),
-    ...(managementPort === undefined ? {} : { managementPort: fixedPort('sonatina.management.port', managementPort) }),
-    rootPath: path === '/' ? '' : path,
-    // Probes present no client certificate.
-    probe: settings.text('sonatina.http.ssl.client-auth') === 'required' ? 'tcp' : isTls ? 'https' : 'http',
-    isTls,
-    shutdownTimeout: settings.duration('sonatina.shutdown.timeout', 30_000),
-    ...(delay > 0 ? { shutdownDelay: delay } : {}),
-  }
-}
-
-function fixedPort(key: string, port: number): number {
-  if (port > 0) return port
-  throw new ConfigurationError({ code: 'CONFIGURATION_INVALID', message: `${key}=0 takes any free port, which a cluster cannot find; name one`, details: { key } })
-}
-
 function eventsOf(loaded: readonly LoadedDefinition[]): readonly EventDefinition[] {
   return loaded.flatMap(({ definition }) => definition.events)
 }
@@ -114,7 +93,7 @@ function compare(left: string, right: string): number {
 }
 
 function eventPath(settings: Settings, type: string): string {
-  const root = servingOf(settings).rootPath
+  const root = servingFacts(settings).rootPath
   const prefix = 'sonatina.messaging.incoming'
   const channel = settings.segments(prefix).find((name) => settings.text(settingKey(prefix, name, 'type'), name) === type)
   const path = channel === undefined ? '/' : settings.text(settingKey(prefix, channel, 'path'), '/')
@@ -133,7 +112,7 @@ function settingWarnings({ settings, writtenSecrets }: ProjectSettings): readonl
 }
 
 function guardedHealth(settings: Settings): readonly string[] {
-  const path = `${servingOf(settings).rootPath}/q/health/ready`
+  const path = `${servingFacts(settings).rootPath}/q/health/ready`
   if (readPermissions(settings).rulesOf('GET', path).every((rule) => rule === 'permit')) return []
   return [`a permission of sonatina.http.auth covers ${path}, which probes read without credentials; add one for ${path.replace(/ready$/, '*')} with the policy permit`]
 }

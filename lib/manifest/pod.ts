@@ -11,7 +11,7 @@ export const PROJECT_PATH = '/srv/project'
 export const STORE_PATH = '/var/lib/sonatina'
 
 /** Group of the volume of a store, and the user of the image. */
-const USER = 65532
+const USER = 1000
 
 /** What makes one process differ from another. */
 export interface PodParts {
