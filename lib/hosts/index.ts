@@ -12,6 +12,7 @@ export type {
 export type { HistoryStep } from '../instance/index.ts'
 export type { DeployedWorkflow, Deployments } from './deployments.ts'
 export type { Kernel } from './kernel.ts'
+export type { RunningHost } from './running-host.ts'
 export type { KernelOptions } from './parts.ts'
 export type { CrashPoint } from './durability.ts'
 export type { StoredDefinition } from './journal.ts'

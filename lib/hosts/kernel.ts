@@ -13,6 +13,7 @@ import { forgetOldest, Lives, pageOf } from './lives.ts'
 import { createOperators, type Operators } from './operators.ts'
 import type { KernelOptions, Parts } from './parts.ts'
 import { createRouter } from './router.ts'
+import type { RunningHost } from './running-host.ts'
 import { createSubflows } from './subflows.ts'
 import { createTurns } from './turns.ts'
 import { WaitIndex } from './wait-index.ts'
@@ -26,7 +27,7 @@ const REMEMBERED_KEYS = 10_000
  * One event loop is the only writer: a turn of an instance runs to the end before the next begins, of whichever instance. Where
  * instances outlive the process, a turn is written before it has effects.
  */
-export class Kernel implements Host {
+export class Kernel implements RunningHost {
   readonly #parts: Parts
   readonly #starts: EventStarts
   readonly #operators: Operators

@@ -83,7 +83,8 @@ export function forgetOldest(map: Map<string, unknown>, most: number): void {
   }
 }
 
-function fitsQuery(record: InstanceRecord, query: InstanceQuery): boolean {
+/** Whether an instance is one of those that a query asks for. */
+export function fitsQuery(record: InstanceRecord, query: InstanceQuery): boolean {
   return (query.workflowId === undefined || record.workflowId === query.workflowId) &&
     (query.status === undefined || query.status.includes(record.status)) &&
     (query.businessKey === undefined || record.businessKey === query.businessKey) &&

@@ -40,10 +40,7 @@ export function createOperators(parts: Parts): Operators {
 
   function repair(workflowId: string, instanceId: string, move: Move): Promise<InstanceRecord> {
     return operate(workflowId, instanceId, (live) => {
-      if (statusOf(live) !== 'error') {
-        const message = `Instance ${instanceId} of "${workflowId}" is not in error; only failed instances can be retriggered or skipped`
-        throw new InstanceError({ code: 'INSTANCE_NOT_FAILED', message, details: { processInstanceId: instanceId } })
-      }
+      if (statusOf(live) !== 'error') throw notFailed(workflowId, instanceId)
       move(live)
     })
   }
@@ -83,7 +80,14 @@ export function instanceNotFound(workflowId: string, instanceId: string): Instan
   return new InstanceError({ code: 'INSTANCE_NOT_FOUND', message, details: { processInstanceId: instanceId } })
 }
 
-function nodeNotFound(nodeId: string): InstanceError {
+/** An instance that is to be repaired and did not fail. */
+export function notFailed(workflowId: string, instanceId: string): InstanceError {
+  const message = `Instance ${instanceId} of "${workflowId}" is not in error; only failed instances can be retriggered or skipped`
+  return new InstanceError({ code: 'INSTANCE_NOT_FAILED', message, details: { processInstanceId: instanceId } })
+}
+
+/** A node, or waiting node instance, that is not there. */
+export function nodeNotFound(nodeId: string): InstanceError {
   return new InstanceError({ code: 'NODE_NOT_FOUND', message: `There is no node or waiting node instance "${nodeId}"`, details: { nodeId } })
 }
 

@@ -14,7 +14,7 @@ export interface SchedulesOptions {
 }
 
 /** Remembers when schedules began and last ran. */
-interface ScheduleMemory {
+export interface ScheduleMemory {
   get(workflow: DeployedWorkflow): StoredSchedule | undefined
   put(workflow: DeployedWorkflow, schedule: StoredSchedule): void
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../common/index.ts'
 import type { CloudEventRecord, CorrelationValues } from '../../events/index.ts'
-import type { DetachedOrigin, HistoryStep, InstanceFacts, ParentLink, Result, SubflowCommand, WorkflowError } from '../../instance/index.ts'
+import type { DetachedOrigin, HistoryStep, InstanceFacts, ParentLink, Result, SubflowCommand } from '../../instance/index.ts'
 import type { InstanceRecord } from '../host.ts'
 import type { SubflowEnd } from '../live-instance.ts'
 
@@ -89,7 +89,8 @@ export type Action =
   | { readonly kind: 'start'; readonly wanted: Wanted }
   | { readonly kind: 'stop'; readonly instanceId: string }
   | { readonly kind: 'tellParent'; readonly parentId: string; readonly token: string; readonly end?: SubflowEnd }
-  | { readonly kind: 'subscribe'; readonly types: readonly string[]; readonly rev: number; readonly waits: readonly IndexedWait[] }
+  /** Replaces what the instance waits for under an event type. */
+  | { readonly kind: 'subscribe'; readonly type: string; readonly rev: number; readonly waits: readonly IndexedWait[] }
   | { readonly kind: 'history'; readonly steps: readonly HistoryStep[] }
   | { readonly kind: 'forgetHistory' }
   | { readonly kind: 'answer'; readonly waiter: string; readonly record: InstanceRecord | null }
@@ -110,6 +111,3 @@ export interface IndexedWait {
   /** It waits where its definition begins. */
   readonly atStart: boolean
 }
-
-/** An error in a form that can be sent. */
-export type SentError = WorkflowError

@@ -3,8 +3,7 @@ import type { JsonObject } from '../../common/index.ts'
 import { InstanceError, SonatinaError } from '../../errors/index.ts'
 import type { CloudEventRecord } from '../../events/index.ts'
 import { Instance, toWorkflowError, type CallCommand, type Command, type HistoryStep, type Outcome as InstanceOutcome, type SubflowCommand } from '../../instance/index.ts'
-import { instanceNotFound } from '../operators.ts'
-import { nodeNotFound, notFailed } from '../refusals.ts'
+import { instanceNotFound, nodeNotFound, notFailed } from '../operators.ts'
 import { linkTo } from '../subflows.ts'
 import { WaitIndex } from '../wait-index.ts'
 import type { LiveInstance, SubflowEnd } from '../live-instance.ts'
@@ -33,6 +32,8 @@ export class Turn {
   readonly live: LiveInstance
   readonly draft: Draft
   readonly steps: HistoryStep[] = []
+  /** It was aborted while a call was under way. */
+  interrupted = false
   readonly #surroundings: TurnSurroundings
   /** Commands as the instance gave them, by token: what carries an effect out, or finishes it. */
   readonly #posted = new Map<string, Command>()
@@ -251,6 +252,14 @@ export class Turn {
     if (child === undefined) return
     delete children[token]
     this.draft.actions.push({ kind: 'stop', instanceId: child.id })
+  }
+
+  /** Aborts the instance while the turn carries a call out. */
+  interrupt(at: number): void {
+    this.#now = Math.max(this.#now, at)
+    this.interrupted = true
+    this.live.instance.abort()
+    this.#take()
   }
 
   // --- what is to be done ---

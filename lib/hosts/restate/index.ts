@@ -1,0 +1,1 @@
+export { createRestateHost, type RestateHostOptions } from './create-restate-host.ts'
