@@ -1,3 +1,4 @@
+import { HostError } from '../errors/index.ts'
 import { toWorkflowError } from '../instance/index.ts'
 import type { Commits } from './commits.ts'
 import type { DeployedWorkflow } from './deployments.ts'
@@ -19,6 +20,8 @@ export interface ResumptionOptions {
 /** Puts away what only waits, and brings it back when something comes for it. */
 export class Resumption {
   readonly #options: ResumptionOptions
+  /** Ids of instances that this release cannot resume. */
+  readonly #unreadable = new Set<string>()
 
   constructor(options: ResumptionOptions) {
     this.#options = options
@@ -31,17 +34,18 @@ export class Resumption {
 
   #bringBack(id: string): LiveInstance | undefined {
     const { parts: { lives, ends, options }, shelf } = this.#options
-    if (shelf.problem !== undefined || shelf.phase === 'closed') return undefined
-    const stored = shelf.journal?.get(id)
-    if (stored?.state === undefined) return undefined
-    const workflow = shelf.workflows.get(stored.definition)
-    if (workflow === undefined) return undefined
+    if (shelf.problem !== undefined || shelf.phase === 'closed' || this.#unreadable.has(id)) return undefined
     try {
-      return this.#resume(stored, workflow)
+      const stored = shelf.journal?.get(id)
+      if (stored?.state === undefined) return undefined
+      const workflow = shelf.workflows.get(stored.definition)
+      return workflow === undefined ? undefined : this.#resume(stored, workflow)
     } catch (error) {
+      if (error instanceof HostError && error.code !== 'SNAPSHOT_INCOMPATIBLE') throw error
       const live = lives.get(id)
       if (live !== undefined) ends.drop(live)
-      options.log.error({ instance: id, workflow: stored.facts.workflowId, code: 'SNAPSHOT_INCOMPATIBLE', error: toWorkflowError(error) }, 'instance cannot be resumed by this release; it stays in the store as it is')
+      this.#unreadable.add(id)
+      options.log.error({ instance: id, code: 'SNAPSHOT_INCOMPATIBLE', error: toWorkflowError(error) }, 'instance cannot be resumed by this release; it stays in the store as it is')
       return undefined
     }
   }

@@ -25,6 +25,8 @@ interface Owner {
 /** A store that this process owns. */
 export interface OwnedDatabase {
   readonly database: Database
+  /** Whether the file that is open is still the one that has its name. @throws {@link HostError} `STORE_UNAVAILABLE` */
+  assertInPlace(): void
   /** Closes the store and gives it free. */
   close(): void
 }
@@ -62,16 +64,37 @@ export function openDatabase(options: OpenOptions): OwnedDatabase {
 }
 
 function owned(database: Database, lock: Database, file: string): OwnedDatabase {
+  const places = [file, `${file}.lock`].map((path) => ({ path, id: identityOf(path) }))
   return {
     database,
+    // What is written to a file without a name is gone with the process, and nobody would be told.
+    assertInPlace() {
+      for (const { path, id } of places) if (identityOf(path) !== id) throw displaced(file, path)
+    },
     close() {
-      database.pragma('wal_checkpoint(TRUNCATE)')
+      try {
+        database.pragma('wal_checkpoint(TRUNCATE)')
+      } catch {
+        // On a full disk the log stays beside the store; whoever opens it next finds all in it.
+      }
       database.close()
       rmSync(ownerFile(file), { force: true })
       lock.exec('rollback')
       lock.close()
     },
   }
+}
+
+function identityOf(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats === undefined ? undefined : `${String(stats.dev)}/${String(stats.ino)}`
+}
+
+function displaced(file: string, path: string): HostError {
+  return new HostError({
+    code: 'STORE_UNAVAILABLE',
+    message: `The store ${file} cannot be used: ${path} was removed or replaced while it was open; put it back, and it goes on by itself, or put a backup in its place and start again`,
+  })
 }
 
 function takeLock(file: string): Database {
@@ -107,9 +130,12 @@ function check(database: Database, file: string): void {
 
 // The library would take a file that was cut to less than a page for an empty one and start anew in it.
 function assertWhole(file: string): void {
-  if (!existsSync(file)) return
-  const { size } = statSync(file)
-  if (size === 0) return
+  const size = sizeOf(file)
+  if (size === 0) {
+    // A log is made after its store: the store is missing, and the log alone would be thrown away.
+    if (sizeOf(`${file}-wal`) > 0) throw damaged(file, `it is ${existsSync(file) ? 'empty' : 'gone'}, but its log ${file}-wal is there`)
+    return
+  }
   const header = Buffer.alloc(100)
   const descriptor = openSync(file, 'r')
   try {
@@ -123,6 +149,10 @@ function assertWhole(file: string): void {
   if (isCounted && size < pages * pageSize && !existsSync(`${file}-wal`)) {
     throw damaged(file, `it is cut off after ${String(size)} of ${String(pages * pageSize)} bytes`)
   }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
 function damaged(file: string, reason: string): HostError {

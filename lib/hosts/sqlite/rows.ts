@@ -33,7 +33,7 @@ export function instanceOf(row: Row): StoredInstance {
   const place = row['place']
   const continuation = row['continuation']
   return {
-    facts: JSON.parse(String(row['facts'])) as InstanceFacts,
+    facts: jsonOf(row, 'facts') as InstanceFacts,
     definition: String(row['definition']),
     status: String(row['status']) as InstanceStatus,
     ...(state === undefined ? {} : { state }),
@@ -47,23 +47,40 @@ export function instanceOf(row: Row): StoredInstance {
   }
 }
 
-/** The record of a row; the data of what lives stands in its state. */
+/** The record of a row; the data of what lives stands in its state. @throws {@link HostError} `SNAPSHOT_INCOMPATIBLE` */
 export function recordOf(row: Row, state = stateOf(row)): InstanceRecord {
-  const record = JSON.parse(String(row['record'])) as InstanceRecord
+  const record = jsonOf(row, 'record') as InstanceRecord
   if (state === undefined) return record
   const { context } = state.snapshot as unknown as { readonly context: { readonly data: InstanceRecord['data'] } }
   return { ...record, data: context.data }
 }
 
-function stateOf(row: Row): PersistedInstance | undefined {
-  const text = row['state']
-  if (typeof text !== 'string') return undefined
-  const { form, ...state } = JSON.parse(text) as PersistedInstance & { readonly form: number }
-  if (form > STATE_FORM) {
-    throw new HostError({
-      code: 'SNAPSHOT_INCOMPATIBLE',
-      message: `Instance ${String(row['id'])} of "${String(row['workflow_id'])}" has a state of form ${String(form)}; this release knows ${String(STATE_FORM)}. Finish it with the release that wrote it`,
-    })
+/** The record of a row for a list, where one that cannot be read must not hide the others: its data is null then. */
+export function listedRecordOf(row: Row): InstanceRecord {
+  try {
+    return recordOf(row)
+  } catch {
+    // The row is told by name to whoever asks for this instance.
+    const text = (column: string): string => String(row[column])
+    return { id: text('id'), workflowId: text('workflow_id'), version: '', status: text('status') as InstanceStatus, data: null, startedAt: Number(row['started_at']) }
   }
+}
+
+function stateOf(row: Row): PersistedInstance | undefined {
+  if (typeof row['state'] !== 'string') return undefined
+  const { form, ...state } = jsonOf(row, 'state') as PersistedInstance & { readonly form: number }
+  if (form > STATE_FORM) throw unreadable(row, `has a state of form ${String(form)}; this release knows ${String(STATE_FORM)}. Finish it with the release that wrote it`)
   return state
+}
+
+function jsonOf(row: Row, column: string): unknown {
+  try {
+    return JSON.parse(String(row[column]))
+  } catch (cause) {
+    throw unreadable(row, `is damaged in the store: its ${column} is no JSON. See "sonatina store verify"`, cause)
+  }
+}
+
+function unreadable(row: Row, why: string, cause?: unknown): HostError {
+  return new HostError({ code: 'SNAPSHOT_INCOMPATIBLE', message: `Instance ${String(row['id'])} of "${String(row['workflow_id'])}" ${why}`, cause })
 }

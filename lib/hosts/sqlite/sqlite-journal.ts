@@ -5,7 +5,7 @@ import type { InstanceRecord } from '../host.ts'
 import type { Journal, StoredDefinition, StoredGathering, StoredIntention, StoredPage } from '../journal.ts'
 import { toHostError } from './failure.ts'
 import { openDatabase, type OpenOptions, type OwnedDatabase } from './open-database.ts'
-import { INSTANCE_COLUMNS, instanceOf, recordOf, valuesOf } from './rows.ts'
+import { INSTANCE_COLUMNS, instanceOf, listedRecordOf, valuesOf } from './rows.ts'
 import { Statements, type Row } from './statements.ts'
 
 /** What the journal of a database needs. */
@@ -67,7 +67,10 @@ class SqliteJournal implements Journal {
   // --- transactions ---
 
   begin(): void {
-    this.#try(() => { this.#statements.run('begin immediate') })
+    this.#try(() => {
+      this.#owned.assertInPlace()
+      this.#statements.run('begin immediate')
+    })
     this.#isOpen = true
   }
 
@@ -129,7 +132,7 @@ class SqliteJournal implements Journal {
     if (startedBefore !== undefined) where('started_at <= ?', startedBefore)
     if (before !== undefined) where('(started_at < ? or (started_at = ? and rowid < coalesce((select rowid from instance where id = ?), 0)))', before.startedAt, before.startedAt, before.id)
     const filter = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`
-    return this.#all(`select * from instance ${filter} order by started_at desc, rowid desc limit ?`, ...values, limit).map((row) => recordOf(row))
+    return this.#all(`select * from instance ${filter} order by started_at desc, rowid desc limit ?`, ...values, limit).map(listedRecordOf)
   }
 
   countAlive(): number {

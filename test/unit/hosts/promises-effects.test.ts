@@ -7,7 +7,7 @@ import { call, definition, event, FIRST, SLEEP, until, WAIT } from './durable-de
 interface Call {
   readonly key: string
   readonly arguments: Json
-  answer(result: FunctionResult): void
+  readonly answer: (result: FunctionResult) => void
 }
 
 /** A function whose calls are answered by the test, whenever it likes. */

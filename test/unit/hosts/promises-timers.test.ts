@@ -80,7 +80,7 @@ describe('durability, promise "timer due while down: at once after start, never 
   })
 
   it('holds when the clock is set back while a timer runs: it waits for its instant and fires once', async () => {
-    const project = await given(definition('sleep', [{ ...SLEEP, end: undefined, transition: 'Call' } as Json, { name: 'Call', type: 'operation', actions: [call()], end: true }]))
+    const project = await given(definition('sleep', [{ name: 'Sleep', type: 'sleep', duration: 'PT10M', transition: 'Call' }, { name: 'Call', type: 'operation', actions: [call()], end: true }]))
     const clock = createSteppingClock(project.clock.now())
     let runtime = await project.open({ clock })
     const { id } = await runtime.host.start({ workflowId: 'sleep', input: {} })
