@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { Clock, IdSource } from './common/index.ts'
 import type { Settings } from './configuration/index.ts'
 import type { Registry } from './deployment/index.ts'
-import { canWait, type DeployedWorkflow, type Kernel, type KernelOptions, type StoredDefinition } from './hosts/index.ts'
+import { canWait, type DeployedWorkflow, type Durability, type KernelOptions, type RunningHost, type StoredDefinition } from './hosts/index.ts'
 import { createMemoryHost } from './hosts/memory/index.ts'
 import { createSqliteHost, hasLibrary } from './hosts/sqlite/index.ts'
 import { createLifecycle, type Lifecycle, type Outgoing } from './messaging/index.ts'
@@ -13,12 +13,15 @@ import type { ServerMetrics } from './server/index.ts'
 /** What the host is made from beside the surroundings. */
 export type HostParts = { readonly registry: Registry; readonly metrics: ServerMetrics; readonly outgoing: Outgoing; readonly redeploy: (stored: StoredDefinition) => Promise<DeployedWorkflow> }
 
-/** Picks the host: in memory, or in a file for what can wait (`sonatina.store`). */
-export function createHost(surroundings: Surroundings, parts: HostParts): Kernel {
+/** Picks the host: in memory, in a file for what can wait, or with the distributed engine (`sonatina.store`). */
+export async function createHost(surroundings: Surroundings, parts: HostParts): Promise<RunningHost> {
   const { options, settings, clock, log, root } = surroundings
   const store = settings.text('sonatina.store')
   const kernel = kernelOptions(surroundings, parts)
   if (store === 'memory') return createMemoryHost(kernel)
+  const keep = keepOptions(surroundings, parts)
+  // Loaded only where it is chosen: its package is optional.
+  if (store === 'restate') return (await import('./runtime-restate.ts')).createEngineHost(settings, { kernel, keep: { ...keep, ownTimers: options.clock !== undefined }, redeploy: parts.redeploy })
   if (!hasLibrary()) {
     log.warn({ store }, `there is no binary of the package "libsql" for ${process.platform}-${process.arch}: instances are kept in memory and end with the process`)
     return createMemoryHost(kernel)
@@ -32,19 +35,26 @@ export function createHost(surroundings: Surroundings, parts: HostParts): Kernel
     keep: {
       isDurable: store === 'sqlite' ? () => true : (workflow) => canWait(workflow, deployments),
       redeploy: parts.redeploy,
-      forward(event) {
-        options.onEvent?.(event)
-        return parts.outgoing.deliver(event)
-      },
-      storedHeaders: headersToStore(settings),
-      inboxRetention: settings.duration('sonatina.store.inbox-retention', DAY),
-      history: settings.boolean('sonatina.store.history', true),
+      ...keep,
       ...(options.crashPoint === undefined ? {} : { probe: options.crashPoint }),
     },
   })
 }
 
 const DAY = 86_400_000
+
+/** How hosts that keep instances do it. */
+function keepOptions({ options, settings }: Surroundings, { outgoing }: Pick<HostParts, 'outgoing'>): Pick<Durability, 'forward' | 'storedHeaders' | 'inboxRetention' | 'history'> {
+  return {
+    forward(event) {
+      options.onEvent?.(event)
+      return outgoing.deliver(event)
+    },
+    storedHeaders: headersToStore(settings),
+    inboxRetention: settings.duration('sonatina.store.inbox-retention', DAY),
+    history: settings.boolean('sonatina.store.history', true),
+  }
+}
 
 /** Headers are kept only where that is asked for, and without those named (configuration.md §5). */
 function headersToStore(settings: Settings): (headers: Readonly<Record<string, string>>) => Readonly<Record<string, string>> {

@@ -5,7 +5,7 @@ import type { Cancel } from './common/index.ts'
 import { loadDefinition, type LoadOptions } from './definition/index.ts'
 import { createLoader, createRegistry, deploy, watchFiles, type DeployOptions, type Loader, type Registry } from './deployment/index.ts'
 import { createFunctionCompiler, findHostModules, loadHostClasses, type FunctionCompiler } from './functions/index.ts'
-import { createSchedules, type DeployedWorkflow, type Kernel, type StoredDefinition } from './hosts/index.ts'
+import { createSchedules, type DeployedWorkflow, type RunningHost, type StoredDefinition } from './hosts/index.ts'
 import { createHttpClients, type HttpClients } from './http-client/index.ts'
 import type { Inspector } from './inspector/index.ts'
 import { createOutgoing, type Outgoing } from './messaging/index.ts'
@@ -22,7 +22,7 @@ interface Parts extends Surroundings {
   readonly clients: HttpClients
   readonly metrics: ServerMetrics
   readonly outgoing: Outgoing
-  readonly host: Kernel
+  readonly host: RunningHost
   readonly functions: FunctionCompiler
   readonly hosted: FunctionsPart | undefined
   readonly tenancy: TenancyPart | undefined
@@ -81,7 +81,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
 }
 
 /** The key lets a run that was started before a crash not be started again after it. */
-function startScheduled(host: Kernel, { id, version }: { readonly id: string; readonly version: string }, due: number): Promise<unknown> {
+function startScheduled(host: RunningHost, { id, version }: { readonly id: string; readonly version: string }, due: number): Promise<unknown> {
   return host.start({ workflowId: id, version, input: {}, idempotencyKey: `schedule/${version}/${String(due)}` })
 }
 
@@ -94,7 +94,7 @@ async function wire(surroundings: Surroundings): Promise<Parts> {
   const deployed: { functions?: FunctionCompiler } = {}
   const redeploy = async (stored: StoredDefinition): Promise<DeployedWorkflow> =>
     deploy(await loadDefinition({ uri: stored.uri, text: stored.text }, loadOptions(surroundings)), deployOptions(surroundings, deployed.functions as FunctionCompiler))
-  const host = createHost(surroundings, { registry, metrics, outgoing, redeploy })
+  const host = await createHost(surroundings, { registry, metrics, outgoing, redeploy })
   const hosted = await openFunctions(surroundings)
   const tenancy = await openTenancy(surroundings)
   const functions = await createFunctions(surroundings, { clients, host, hosted })
