@@ -44,16 +44,17 @@ export interface EffectDesk {
 /** An actor system: one for each instance, shared by its children. */
 export type AnyActorSystem = AnyActorScope['system']
 
-const DESKS = new WeakMap<AnyActorSystem, EffectDesk>()
+// A property of the system and not a WeakMap: it is read at every transition, and a map of all instances burdens every collection.
+const DESK = Symbol('desk')
 
 /** Says which instance the effects of an actor system belong to. */
 export function registerDesk(system: AnyActorSystem, desk: EffectDesk): void {
-  DESKS.set(system, desk)
+  (system as AnyActorSystem & { [DESK]?: EffectDesk })[DESK] = desk
 }
 
 /** The instance that an actor system belongs to. */
 export function deskOf(system: AnyActorSystem): EffectDesk {
-  return DESKS.get(system) as EffectDesk
+  return (system as AnyActorSystem & { [DESK]?: EffectDesk })[DESK] as EffectDesk
 }
 
 /**

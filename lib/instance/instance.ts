@@ -1,4 +1,4 @@
-import { createActor, type AnyActorRef, type AnyStateMachine, type InspectionEvent, type Snapshot } from 'xstate'
+import { createActor, type AnyActorRef, type InspectionEvent, type Snapshot } from 'xstate'
 import type { Clock, IdSource, Json, JsonObject, Logger } from '../common/index.ts'
 import { InstanceError } from '../errors/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
@@ -9,7 +9,8 @@ import type { Continuation, PathContext, RecordedFailure, RetryProgress, Workflo
 import { registerDesk, type EffectInput } from './effect.ts'
 import type { InstanceFacts } from './facts.ts'
 import { createInstanceBindings, type InstanceBindings, type SecretReader } from './instance-bindings.ts'
-import type { BoundMachines, RootInput } from './machine.ts'
+import { EarlyScope } from './loop/early-scope.ts'
+import type { BoundMachines, RootInput, WorkflowMachine } from './machine.ts'
 import type { InstanceDesk } from './machine-steps.ts'
 import { nodeIdOf } from './node-id.ts'
 import { prepareAction, settled } from './perform.ts'
@@ -73,6 +74,9 @@ interface PendingEffect {
   context: PathContext | undefined
 }
 
+type Root = ReturnType<typeof createActor<WorkflowMachine>>
+type RootSnapshot = ReturnType<Root['getSnapshot']>
+
 function isDetached(command: Command): boolean {
   return (command.kind === 'call' || command.kind === 'subflow') && command.detached
 }
@@ -96,7 +100,11 @@ export class Instance implements InstanceDesk {
   readonly #awaited = new Map<string, string>()
   /** Calls that are under way and awaited. */
   readonly #calls = new Set<string>()
-  #actor: ReturnType<typeof createActor<AnyStateMachine>> | undefined
+  #actor: Root | undefined
+  /** The last snapshot of an instance that came to its end without ever waiting: it needed no actor. */
+  #passed: RootSnapshot | undefined
+  /** What an effect was prepared with that takes time, until it is posted. */
+  #attempted: { readonly token: string; readonly context: PathContext; readonly prepared: MaybePromise<Prepared> } | undefined
   #queue: string[] = []
   /** The effect whose expressions are evaluated asynchronously: until then no other reads the data, for it may change them. */
   #evaluating: string | undefined
@@ -125,15 +133,22 @@ export class Instance implements InstanceDesk {
     const { variables } = this.facts
     const context: PathContext = { data: this.facts.input, ...(variables === undefined ? {} : { variables }), ...(correlation === undefined ? {} : { correlation }) }
     const machine = startFrom === undefined ? this.#machines.root : this.#machines.startingAt(startFrom)
-    const input: RootInput = { desk: this, context }
-    this.#run(createActor(machine, { id: this.facts.id, input, ...this.#inspection() }))
+    const scope = new EarlyScope(() => this.#actorOf(machine, { desk: this, context, isLate: true }))
+    const snapshot = machine.beginEarly(scope, this, context)
+    if (snapshot === undefined) this.#run(this.#actorOf(machine, { desk: this, context }))
+    else if (snapshot.status === 'active' || scope.actor !== undefined) this.#run(adopt(scope, snapshot))
+    else this.#passed = snapshot
+  }
+
+  #actorOf(machine: WorkflowMachine, input: RootInput): Root {
+    return createActor(machine, { id: this.facts.id, input, ...this.#inspection() })
   }
 
   /** Brings an instance back from its stored form; pending effects post their commands again. */
   resume(persisted: PersistedInstance): void {
     this.#sequence = persisted.sequence
     this.#restored = persisted
-    this.#run(createActor(this.#machines.root, { id: this.facts.id, snapshot: persisted.snapshot, input: { desk: this }, ...this.#inspection() }))
+    this.#run(createActor(this.#machines.root, { id: this.facts.id, snapshot: persisted.snapshot, input: { desk: this } as never, ...this.#inspection() }))
     this.#restored = undefined
   }
 
@@ -143,7 +158,7 @@ export class Instance implements InstanceDesk {
     return inspect === undefined ? {} : { inspect: (event) => { inspect(this, event) } }
   }
 
-  #run(actor: ReturnType<typeof createActor<AnyStateMachine>>): void {
+  #run(actor: Root): void {
     this.#actor = actor
     registerDesk(actor.system, this)
     // Without an observer XState reports errors of a root actor to the process.
@@ -168,7 +183,7 @@ export class Instance implements InstanceDesk {
       changed = true
     }
     return {
-      snapshot: this.#live.getPersistedSnapshot(),
+      snapshot: this.#passed === undefined ? this.#live.getPersistedSnapshot() : this.#machines.root.getPersistedSnapshot(this.#passed as never) as Snapshot<unknown>,
       sequence: this.#sequence,
       ...(this.#ending === undefined ? {} : { ending: { token: this.#ending, calls: [...this.#calls] } }),
       ...(this.#moved.size === 0 ? {} : { dueAt: Object.fromEntries(this.#moved) }),
@@ -176,20 +191,19 @@ export class Instance implements InstanceDesk {
     }
   }
 
-  get #live(): ReturnType<typeof createActor<AnyStateMachine>> {
+  get #snapshot(): RootSnapshot {
+    return this.#passed ?? this.#live.getSnapshot()
+  }
+
+  get #live(): Root {
     if (this.#actor === undefined) {
       throw new InstanceError({ code: 'INSTANCE_NOT_FOUND', message: `Instance ${this.facts.id} has not begun` })
     }
     return this.#actor
   }
 
-  /** The actor, for inspection. */
-  get actor(): AnyActorRef {
-    return this.#live
-  }
-
   get context(): PathContext {
-    return this.#live.getSnapshot().context as PathContext
+    return this.#snapshot.context as PathContext
   }
 
   /** The workflow data now, or the output once ended. */
@@ -199,13 +213,13 @@ export class Instance implements InstanceDesk {
 
   /** What the workflow gave; absent while it lives. */
   get output(): WorkflowOutput | undefined {
-    const snapshot = this.#live.getSnapshot()
+    const snapshot = this.#snapshot
     return snapshot.status === 'done' ? snapshot.output as WorkflowOutput : undefined
   }
 
   /** Where the instance stands; `waiting` when all that is left comes from outside. */
   get status(): 'active' | 'waiting' | 'completed' | 'aborted' | 'error' {
-    const snapshot = this.#live.getSnapshot()
+    const snapshot = this.#snapshot
     if (snapshot.status === 'done') return this.output?.ending === 'completed' ? 'completed' : 'aborted'
     if (snapshot.status !== 'active' || snapshot.hasTag(FAILED_TAG)) return 'error'
     return this.isQuiet ? 'waiting' : 'active'
@@ -217,7 +231,7 @@ export class Instance implements InstanceDesk {
   }
 
   get failure(): RecordedFailure | undefined {
-    const snapshot = this.#live.getSnapshot()
+    const snapshot = this.#snapshot
     if (snapshot.status === 'error') return { ...toWorkflowError(snapshot.error), failedNodeId: '' }
     return snapshot.hasTag(FAILED_TAG) ? (snapshot.context as PathContext).failure : undefined
   }
@@ -358,7 +372,8 @@ export class Instance implements InstanceDesk {
   }
 
   #send(event: { readonly type: string; readonly data?: unknown }): void {
-    this.#live.send(event)
+    // What has passed its end takes nothing any more.
+    if (this.#passed === undefined) this.#live.send(event)
     this.#advance()
   }
 
@@ -376,6 +391,23 @@ export class Instance implements InstanceDesk {
     return { ...input, token: String(this.#sequence), since: now, ...due } as EffectInput
   }
 
+  get isIdle(): boolean {
+    return this.#queue.length === 0 && this.#evaluating === undefined && this.#ending === undefined && this.#restored === undefined
+  }
+
+  attempt(input: EffectInput, context: PathContext): Result | undefined {
+    let result: Result | undefined
+    try {
+      this.#count()
+      const prepared = this.#prepare(input, context)
+      result = prepared instanceof Promise ? undefined : this.#resultOf(input, context, prepared)
+      if (result === undefined) this.#attempted = { token: input.token, context, prepared }
+    } catch (error) {
+      result = { error: toWorkflowError(error) }
+    }
+    return result === undefined ? undefined : this.#conclude(input, result, context.data)
+  }
+
   #milliseconds(input: JsonObject): number | undefined {
     if (input['timeout'] === 'workflow' && this.facts.timeout !== undefined) return this.facts.timeout
     return typeof input['milliseconds'] === 'number' ? input['milliseconds'] : undefined
@@ -386,6 +418,15 @@ export class Instance implements InstanceDesk {
     const moved = this.#moved.get(token) ?? this.#restored?.dueAt?.[token]
     const input = moved === undefined ? posted : { ...posted, dueAt: moved }
     if (moved !== undefined) this.#moved.set(token, moved)
+    const attempted = this.#attempted
+    if (attempted?.token === token) {
+      this.#attempted = undefined
+      const effect = { ref, input, context: attempted.context }
+      this.#effects.set(token, effect)
+      if (attempted.prepared instanceof Promise) this.#evaluating = token
+      this.#take(effect, attempted.prepared)
+      return
+    }
     this.#effects.set(token, { ref, input, context: this.#restored?.contexts?.[token] })
     if (input.effect === 'timer') this.#commands.push({ kind: 'timer', token, dueAt: input.dueAt ?? 0 })
     else if (input.effect !== 'event') this.#queue.push(input.token)
@@ -490,7 +531,9 @@ export class Instance implements InstanceDesk {
   #perform(effect: PendingEffect): void {
     try {
       this.#count()
-      const prepared = this.#prepare(effect)
+      const context = effect.context ?? this.#contextOf(effect)
+      effect.context = context
+      const prepared = this.#prepare(effect.input, context)
       if (prepared instanceof Promise) this.#evaluating = effect.input.token
       this.#take(effect, prepared)
     } catch (error) {
@@ -498,10 +541,7 @@ export class Instance implements InstanceDesk {
     }
   }
 
-  #prepare(effect: PendingEffect): MaybePromise<Prepared> {
-    const { input } = effect
-    const context = effect.context ?? this.#contextOf(effect)
-    effect.context = context
+  #prepare(input: EffectInput, context: PathContext): MaybePromise<Prepared> {
     if (input.effect === 'evaluate') {
       const steps = input['steps'] as unknown as readonly NamedStep[]
       return evaluateSteps(steps, context, this).then((output): Prepared => ({ kind: 'outcome', outcome: { output } }))
@@ -537,36 +577,70 @@ export class Instance implements InstanceDesk {
     return own.own === true ? own : { ...this.context, ...own, data: this.context.data }
   }
 
+  #dataOf({ ref }: PendingEffect): Json {
+    const machine = ref._parent
+    if (machine === undefined || machine === this.#actor) return this.context.data
+    const { context: own } = machine.getSnapshot() as { readonly context: PathContext }
+    return own.own === true ? own.data : this.context.data
+  }
+
   #take(effect: PendingEffect, prepared: MaybePromise<Prepared>): void {
-    const { token } = effect.input
+    const { input } = effect
+    const { token } = input
     if (prepared instanceof Promise) {
       this.#calls.add(token)
       this.#commands.push({ kind: 'call', token, detached: false, run: () => settled(() => prepared.then((value) => ({ prepared: value }))) })
       return
     }
-    if (prepared.kind === 'outcome') {
-      this.#answer(effect, prepared.outcome)
+    const result = this.#resultOf(input, effect.context ?? this.context, prepared)
+    if (result !== undefined) {
+      this.#answer(effect, result)
     } else if (prepared.kind === 'await') {
       this.#awaited.set(token, prepared.type)
-    } else if (prepared.kind === 'publish') {
-      this.#emit(prepared.event)
-      this.#answer(effect, { output: {} })
-    } else {
-      const { command } = prepared
-      this.#commands.push(command.detached ? { ...command, origin: { input: effect.input, context: effect.context ?? this.context } } : command)
-      if (command.detached) this.#answer(effect, { output: {} })
-      else if (command.kind === 'call') this.#calls.add(token)
+    } else if (prepared.kind === 'command') {
+      this.#commands.push(prepared.command)
+      if (prepared.command.kind === 'call') this.#calls.add(token)
+    }
+  }
+
+  /** What comes of an action at once; `undefined` where it has to be waited for. */
+  #resultOf(input: EffectInput, context: PathContext, prepared: Prepared): Result | undefined {
+    switch (prepared.kind) {
+      case 'outcome': return prepared.outcome
+      case 'await': return undefined
+      case 'publish':
+        this.#emit(prepared.event)
+        return { output: {} }
+      case 'command':
+        if (!prepared.command.detached) return undefined
+        this.#commands.push({ ...prepared.command, origin: { input, context } })
+        return { output: {} }
     }
   }
 
   #answer(effect: PendingEffect, given: Result): void {
-    const outcome = mergeable(this.program, effect.input, given, () => this.#contextOf(effect).data)
-    this.#effects.delete(effect.input.token)
-    this.#awaited.delete(effect.input.token)
-    if (this.#moved.size > 0) this.#moved.delete(effect.input.token)
-    if (effect.input.effect === 'action') this.#reporter.action(effect.input, outcome)
-    effect.ref.send('error' in outcome
+    const { input, ref } = effect
+    this.#effects.delete(input.token)
+    this.#awaited.delete(input.token)
+    if (this.#moved.size > 0) this.#moved.delete(input.token)
+    const outcome = this.#conclude(input, given, this.#dataOf(effect))
+    ref.send('error' in outcome
       ? { type: 'swf.effect.failed', error: outcome.error }
       : { type: 'swf.effect.completed', output: outcome.output })
   }
+
+  /** Looks whether a result has a place in the data, and tells how an action ended. */
+  #conclude(input: EffectInput, given: Result, data: Json): Result {
+    const outcome = mergeable(this.program, input, given, data)
+    if (input.effect === 'action') this.#reporter.action(input, outcome)
+    return outcome
+  }
+}
+
+/** Gives an actor that was made late, or is made now, the snapshot that its machine has reached. */
+function adopt(scope: EarlyScope, snapshot: RootSnapshot): Root {
+  const actor = scope.self as unknown as { _snapshot: RootSnapshot; readonly _deferred: (() => void)[] }
+  actor._snapshot = snapshot
+  actor._deferred.push(...scope.takeDeferred())
+  return scope.self as Root
 }

@@ -1,7 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../common/index.ts'
 import type { State } from '../definition/index.ts'
 import type { LoopProgress, PathContext } from './context.ts'
-import type { EffectDesk } from './effect.ts'
+import type { Result } from './commands.ts'
+import type { EffectDesk, EffectInput } from './effect.ts'
 import { nodeIdOf } from './node-id.ts'
 import type { Program } from './program.ts'
 import { EVALUATING_STEPS } from './steps/evaluating.ts'
@@ -10,6 +11,14 @@ import { toWorkflowError } from './workflow-error.ts'
 
 /** The side of an instance that its machines see. */
 export interface InstanceDesk extends EffectDesk, StepScope {
+  /** An effect that begins now would be the next to be carried out: nothing else waits for its turn. */
+  readonly isIdle: boolean
+  /**
+   * Carries out an effect that begins now, without an actor for it.
+   *
+   * Gives `undefined` when it takes time: it is then to be posted, and what has been prepared is not prepared again.
+   */
+  attempt(input: EffectInput, context: PathContext): Result | undefined
   /** Somebody looks on: every microstep has to be seen. */
   readonly isObserved: boolean
   /** A state is entered. @throws {@link InstanceError} `INSTANCE_LOOP` when there is no end to it */
@@ -23,8 +32,9 @@ const OF_ONE_STATE = ['choice', 'retries', 'join', 'loop', 'expected', 'answer',
 
 /** What changes when a state is entered: what the one before left behind is forgotten, it would be stored with every wait. */
 export function enteringState(context: PathContext, state: number): Patch {
-  const left = OF_ONE_STATE.filter((part) => context[part] !== undefined)
-  return left.length === 0 ? { state } : { state, ...Object.fromEntries(left.map((part) => [part, undefined])) }
+  const patch: { -readonly [Key in keyof Patch]: Patch[Key] } = { state }
+  for (const part of OF_ONE_STATE) if (context[part] !== undefined) patch[part] = undefined
+  return patch
 }
 
 /** Id of the actor of an iteration. */

@@ -8,6 +8,7 @@ import { EVALUATING_STEPS } from './steps/evaluating.ts'
 import { FLOW_STEPS } from './steps/flow.ts'
 import type { StepEvent, StepParams } from './steps/step.ts'
 import { compileNodes } from './loop/compiled-node.ts'
+import type { LoopScope } from './loop/early-scope.ts'
 import { Loop } from './loop/loop.ts'
 import { enteringState, iterationId, planIterations, takeStep, type InstanceDesk } from './machine-steps.ts'
 import type { Program } from './program.ts'
@@ -16,6 +17,8 @@ import type { Program } from './program.ts'
 export interface RootInput {
   readonly desk: InstanceDesk
   readonly context: PathContext
+  /** The machine runs already, and its actor is made late: it is given its snapshot afterwards. */
+  readonly isLate?: boolean
 }
 
 /** Which loop runs the transitions: XState's own, or ours wherever it can. */
@@ -29,9 +32,9 @@ export interface BindOptions {
 
 /** The machines of a definition with their implementations; made once at load. */
 export interface BoundMachines {
-  readonly root: AnyStateMachine
+  readonly root: WorkflowMachine
   /** The same machine beginning at another state; made when first asked for. */
-  startingAt(state: number): AnyStateMachine
+  startingAt(state: number): WorkflowMachine
 }
 
 // The many type parameters of StateMachine say nothing here: configs are data.
@@ -43,7 +46,7 @@ type Scope = Parameters<AnyStateMachine['transition']>[2]
 /**
  * An XState machine that knows its instance before its first effect starts, and runs in the loop of its own when nobody looks on.
  */
-class WorkflowMachine extends Machine {
+export class WorkflowMachine extends Machine {
   readonly #loop: Loop | undefined
 
   constructor(config: unknown, implementations: unknown, program: Program, loop: LoopChoice) {
@@ -54,19 +57,30 @@ class WorkflowMachine extends Machine {
 
   override getInitialSnapshot(scope: Scope, input?: unknown): MachineSnapshot {
     if (isRootInput(input)) registerDesk(scope.system, input.desk)
-    if (this.#loop === undefined || (deskOf(scope.system) as InstanceDesk).isObserved) return super.getInitialSnapshot(scope, input)
+    const desk = deskOf(scope.system) as InstanceDesk
+    if (this.#loop === undefined || desk.isObserved) return super.getInitialSnapshot(scope, input)
+    const { context, isLate } = input as RootInput
+    if (isLate === true) return this.#loop.blank(context) as unknown as MachineSnapshot
+    return this.#begin(this.#loop, scope, desk, context)
+  }
+
+  #begin(loop: Loop, scope: LoopScope, desk: InstanceDesk, context: PathContext): MachineSnapshot {
     try {
-      return this.#loop.begin(scope, (input as { context: PathContext }).context, { type: 'xstate.init' }) as unknown as MachineSnapshot
+      return loop.begin(scope, desk, context, { type: 'xstate.init' }) as unknown as MachineSnapshot
     } catch (error) {
       return { ...this.resolveState({ value: {}, context: {} }), status: 'error', error } as MachineSnapshot
     }
   }
 
+  /** Runs a root from its beginning in a scope whose actor need not be there yet; `undefined` where the loop of XState runs. */
+  beginEarly(scope: LoopScope, desk: InstanceDesk, context: PathContext): MachineSnapshot | undefined {
+    return this.#loop === undefined || desk.isObserved ? undefined : this.#begin(this.#loop, scope, desk, context)
+  }
+
   override transition(snapshot: MachineSnapshot, event: EventObject, scope: Scope): MachineSnapshot {
-    if (this.#loop === undefined || event.type === 'xstate.stop' || (deskOf(scope.system) as InstanceDesk).isObserved) {
-      return super.transition(snapshot, event, scope)
-    }
-    const next = this.#loop.transition(snapshot as never, event, scope)
+    const desk = deskOf(scope.system) as InstanceDesk
+    if (this.#loop === undefined || event.type === 'xstate.stop' || desk.isObserved) return super.transition(snapshot, event, scope)
+    const next = this.#loop.transition(snapshot as never, event, scope, desk)
     return next === undefined ? super.transition(snapshot, event, scope) : next as unknown as MachineSnapshot
   }
 }
@@ -81,15 +95,15 @@ function isRootInput(input: unknown): input is RootInput {
  * `maxSteps` bounds the states entered in a row, so that a definition that loops without waiting ends in an error.
  */
 export function bindMachines(program: Program, machines: WorkflowMachines, { maxSteps, loop }: BindOptions): BoundMachines {
-  const make = (config: MachineConfig, given: Implementations, ends: Ends): AnyStateMachine => createMachine(config, given, ends, { program, maxSteps, loop })
+  const make = (config: MachineConfig, given: Implementations, ends: Ends): WorkflowMachine => createMachine(config, given, ends, { program, maxSteps, loop })
   const implementations = createImplementations(program)
   const actors: Record<string, unknown> = { ...implementations.actors }
   for (const [src, config] of Object.entries(machines.children)) {
     actors[src] = make(config, implementations, { context: childContext, output: childOutput })
   }
   const complete = { ...implementations, actors }
-  const bind = (root: MachineConfig): AnyStateMachine => make(root, complete, { context: rootContext, output: rootOutput })
-  const starts = new Map<number, AnyStateMachine>()
+  const bind = (root: MachineConfig): WorkflowMachine => make(root, complete, { context: rootContext, output: rootOutput })
+  const starts = new Map<number, WorkflowMachine>()
   return {
     root: bind(machines.root),
     startingAt(state) {
@@ -111,7 +125,7 @@ interface Ends {
   readonly output: unknown
 }
 
-function createMachine(config: MachineConfig, implementations: Implementations, ends: Ends, { program, maxSteps, loop }: BindOptions & { program: Program }): AnyStateMachine {
+function createMachine(config: MachineConfig, implementations: Implementations, ends: Ends, { program, maxSteps, loop }: BindOptions & { program: Program }): WorkflowMachine {
   // Entering states is counted and ends in an error of its own; this bound is only for what enters none.
   const complete = { ...withInputs(config), ...ends, options: { maxIterations: maxSteps * 10 } }
   return new WorkflowMachine(complete, implementations, program, loop)

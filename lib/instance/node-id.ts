@@ -7,7 +7,7 @@ const NOWHERE: Place = { nodeId: '', state: '' }
 export function placeAt(program: Program, address: Partial<Address> & { readonly first?: number }): Place {
   const state = address.state === undefined ? undefined : program.states[address.state]
   if (state === undefined) return NOWHERE
-  if (address.action !== undefined) return actionAt(program, { ...address, state: address.state ?? 0 }).place
+  if (address.action !== undefined) return actionAt(program, address as Address).place
   return (address.branch === undefined ? undefined : state.branchPlaces[address.branch]) ?? state.place
 }
 

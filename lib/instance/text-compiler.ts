@@ -67,7 +67,8 @@ export class TextCompiler {
   }
 
   #template(value: Optional<Json>, pointer: string): Optional<Compiled<Json>> {
-    return value === undefined ? undefined : this.#collect(() => this.#expressions.compileTemplate(value, { pointer }))
+    const tell = (fault: Error): void => { this.#collect(() => { throw fault }) }
+    return value === undefined ? undefined : this.#collect(() => this.#expressions.compileTemplate(value, { pointer }, tell))
   }
 
   #target(text: Optional<string>, pointer: string): Optional<Target> {

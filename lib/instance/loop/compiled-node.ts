@@ -15,6 +15,8 @@ export interface CompiledNode {
   readonly entry: readonly CompiledAction[]
   readonly exit: readonly CompiledAction[]
   readonly invokes: readonly CompiledInvoke[]
+  /** The effect that is all a leaf is there for, where it can be carried out at once: an action, or its condition. */
+  readonly only: CompiledInvoke | undefined
   readonly always: readonly CompiledTransition[]
   /** Transitions by event type. */
   readonly on: ReadonlyMap<string, readonly CompiledTransition[]>
@@ -49,11 +51,17 @@ export type CompiledAction =
 /** A service that a node invokes while it is active. */
 export interface CompiledInvoke {
   readonly id: string
+  /** Types of the events that tell its end. */
+  readonly done: string
+  readonly failed: string
   readonly src: string
   readonly input: JsonObject | ((args: { context: PathContext }) => unknown)
   /** Invokes a machine: an actor of its own. */
   readonly isPath: boolean
 }
+
+/** Effects that may need nothing from outside. */
+const AT_ONCE: ReadonlySet<string> = new Set(['action', 'condition'])
 
 const ITERATIONS = /^xstate\.done\.actor\.s\d+\.i\.\*$/
 const PLUMBING: Readonly<Record<string, (params: StepParams) => CompiledAction>> = {
@@ -79,13 +87,15 @@ export function compileNodes(machine: AnyStateMachine, program: Program, effects
     if (node.type === 'parallel' || node.type === 'history') known = false
     const on = new Map<string, readonly CompiledTransition[]>()
     let onIteration: CompiledNode['onIteration']
+    const invokes = node.invoke.map((definition) => compileInvoke(definition as unknown as { id: string; src: string; input: CompiledInvoke['input'] }))
     const result: CompiledNode = {
       node,
       parent,
       depth: parent === undefined ? 0 : parent.depth + 1,
       entry: node.entry.map(compileAction),
       exit: node.exit.map(compileAction),
-      invokes: node.invoke.map((definition) => compileInvoke(definition as unknown as { id: string; src: string; input: CompiledInvoke['input'] })),
+      invokes,
+      only: node.type === 'atomic' && invokes.length === 1 && AT_ONCE.has(invokes[0]?.src ?? '') ? invokes[0] : undefined,
       get always() { return always },
       on,
       get onIteration() { return onIteration },
@@ -139,7 +149,7 @@ export function compileNodes(machine: AnyStateMachine, program: Program, effects
   }
 
   function compileInvoke({ id, src, input }: { id: string; src: string; input: CompiledInvoke['input'] }): CompiledInvoke {
-    return { id, src, input, isPath: !effects.includes(src) }
+    return { id, done: `xstate.done.actor.${id}`, failed: `xstate.error.actor.${id}`, src, input, isPath: !effects.includes(src) }
   }
 
   const root = compile(machine.root, undefined)

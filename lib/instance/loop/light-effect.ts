@@ -1,6 +1,6 @@
-import type { AnyActorScope, AnyActorRef, Snapshot } from 'xstate'
-import type { JsonObject } from '../../common/index.ts'
-import { deskOf, type EffectDesk, type EffectEvent, type EffectInput, type EffectSnapshot } from '../effect.ts'
+import type { AnyActorRef, Snapshot } from 'xstate'
+import type { EffectDesk, EffectEvent, EffectInput, EffectSnapshot } from '../effect.ts'
+import type { LoopScope } from './early-scope.ts'
 
 const NOT_STARTED = 0
 const RUNNING = 1
@@ -23,13 +23,13 @@ export class LightEffect {
   readonly #desk: EffectDesk
   #snapshot: EffectSnapshot
 
-  constructor(scope: AnyActorScope, id: string, src: string, input: JsonObject | EffectSnapshot) {
+  constructor(scope: LoopScope, desk: EffectDesk, id: string, src: string, input: EffectInput) {
     this.id = id
     this.src = src
     this.sessionId = `${scope.sessionId}:${id}`
     this._parent = scope.self
-    this.#desk = deskOf(scope.system)
-    this.#snapshot = isSnapshot(input) ? input : { status: 'active', output: undefined, error: undefined, input: this.#desk.admit(input) }
+    this.#desk = desk
+    this.#snapshot = { status: 'active', output: undefined, error: undefined, input }
   }
 
   get input(): EffectInput {
@@ -75,8 +75,4 @@ export class LightEffect {
     this._processingStatus = STOPPED
     return this
   }
-}
-
-function isSnapshot(input: JsonObject | EffectSnapshot): input is EffectSnapshot {
-  return 'status' in input && 'input' in input
 }

@@ -1,10 +1,11 @@
-import { createActor, type AnyActorLogic, type AnyActorRef, type AnyActorScope, type AnyStateMachine, type ExecutableActionObject, type StateValue } from 'xstate'
+import { createActor, type AnyActorLogic, type AnyActorRef, type AnyStateMachine, type ExecutableActionObject, type StateValue } from 'xstate'
 import type { JsonObject } from '../../common/index.ts'
 import { MACHINE_EVENTS } from '../../translation/index.ts'
 import type { PathContext } from '../context.ts'
-import { deskOf } from '../effect.ts'
+import type { EffectInput } from '../effect.ts'
 import { enteringState, iterationId, planIterations, takeStep, type InstanceDesk } from '../machine-steps.ts'
 import type { StepEvent } from '../steps/step.ts'
+import { EarlyScope, type LoopScope } from './early-scope.ts'
 import { defaultsOf, type CompiledAction, type CompiledInvoke, type CompiledNode, type CompiledTransition } from './compiled-node.ts'
 import { LightEffect } from './light-effect.ts'
 
@@ -22,14 +23,18 @@ interface LoopSnapshot {
 /** One macrostep at work: the parts of a snapshot that change, built into a snapshot once at its end. */
 interface Macrostep {
   readonly machine: AnyStateMachine
-  readonly scope: AnyActorScope
+  readonly scope: LoopScope
   readonly desk: InstanceDesk
-  readonly event: StepEvent
+  event: StepEvent
   context: PathContext
   leaf: CompiledNode
   /** Changed in place: a copy at each end of one of ten thousand iterations would cost their square, and nobody keeps old snapshots. */
   readonly children: Children
   done: boolean
+  /** Nothing of this step is left for its end: what begins now may be carried out at once. */
+  isPlain: boolean
+  /** An effect that has begun and has no actor yet. */
+  begun: { readonly invoke: CompiledInvoke; readonly input: EffectInput } | undefined
 }
 
 /**
@@ -53,45 +58,48 @@ export class Loop {
   }
 
   /** The snapshot with which an actor begins. */
-  begin(scope: AnyActorScope, context: PathContext, event: StepEvent): LoopSnapshot {
-    const step: Macrostep = {
-      machine: this.#machine,
-      scope,
-      desk: deskOf(scope.system) as InstanceDesk,
-      event,
-      context,
-      leaf: this.#root,
-      children: {},
-      done: false,
-    }
+  begin(scope: LoopScope, desk: InstanceDesk, context: PathContext, event: StepEvent): LoopSnapshot {
+    const step = this.#macrostep(scope, desk, event, context, this.#root, {})
     for (const node of [this.#root, ...defaultsOf(this.#root)]) enterNode(step, node)
     return this.#settle(step)
   }
 
   /** The snapshot after an event; the same one when nothing takes it. */
-  transition(snapshot: LoopSnapshot, event: StepEvent, scope: AnyActorScope): LoopSnapshot | undefined {
+  transition(snapshot: LoopSnapshot, event: StepEvent, scope: LoopScope, desk: InstanceDesk): LoopSnapshot | undefined {
     const leaf = this.#byNode.get(snapshot._nodes.at(-1))
     if (leaf === undefined) return undefined
     const transition = select(leaf, event, snapshot.context)
     // What XState does with an error that nothing takes is its own business.
     if (transition === undefined) return event.type.startsWith('xstate.error.') ? undefined : snapshot
-    const step: Macrostep = {
-      machine: this.#machine,
-      scope,
-      desk: deskOf(scope.system) as InstanceDesk,
-      event,
-      context: snapshot.context,
-      leaf,
-      children: snapshot.children,
-      done: false,
-    }
+    const step = this.#macrostep(scope, desk, event, snapshot.context, leaf, snapshot.children)
     take(step, transition)
     return this.#settle(step)
   }
 
-  /** Takes transitions without events until none is open, then builds the snapshot. */
+  /** What has not begun yet: an actor that is made before its first step is over holds it. */
+  blank(context: PathContext): LoopSnapshot {
+    return { ...this.#template(this.#root), context, children: {} }
+  }
+
+  #macrostep(scope: LoopScope, desk: InstanceDesk, event: StepEvent, context: PathContext, leaf: CompiledNode, children: Children): Macrostep {
+    // Branches take turns, and so do their actions: only the workflow itself may go on at once.
+    const isPlain = scope instanceof EarlyScope || scope.self._parent === undefined
+    return { machine: this.#machine, scope, desk, event, context, leaf, children, done: false, isPlain, begun: undefined }
+  }
+
+  /** Goes on until nothing is open and nothing can be carried out at once, then builds the snapshot. */
   #settle(step: Macrostep): LoopSnapshot {
-    for (let next = step.done ? undefined : eventless(step); next !== undefined; next = step.done ? undefined : eventless(step)) take(step, next)
+    rest(step)
+    while (step.begun !== undefined && !step.done) {
+      const { leaf, context } = step
+      try {
+        if (!attempt(step)) break
+        rest(step)
+      } catch (error) {
+        // As XState has it, the instance stands where its last whole step led it.
+        return { ...this.#template(leaf), context, children: step.children, status: 'error', error } as LoopSnapshot
+      }
+    }
     if (step.done) stopAll(step)
     const snapshot = { ...this.#template(step.leaf), context: step.context, children: step.children }
     return step.done ? { ...snapshot, status: 'done', output: outputOf(step, this.#machine) } : snapshot
@@ -151,6 +159,32 @@ function firstOpen(transitions: readonly CompiledTransition[] | undefined, conte
   return undefined
 }
 
+/** Takes transitions without events until none is open. */
+function rest(step: Macrostep): void {
+  for (let next = step.done ? undefined : eventless(step); next !== undefined; next = step.done ? undefined : eventless(step)) take(step, next)
+}
+
+/** Carries out the effect that has begun, and takes what came of it; one that takes time gets its actor. Tells whether it was carried out. */
+function attempt(step: Macrostep): boolean {
+  const { begun, scope, desk } = step
+  if (begun === undefined) return false
+  const { invoke, input } = begun
+  step.begun = undefined
+  if (scope instanceof EarlyScope) scope.begun()
+  const result = desk.attempt(input, step.context)
+  if (result === undefined) {
+    startEffect(step, invoke, input)
+    return false
+  }
+  step.event = 'error' in result
+    ? { type: invoke.failed, error: result.error, actorId: invoke.id }
+    : { type: invoke.done, output: result.output, actorId: invoke.id }
+  const transition = select(step.leaf, step.event, step.context)
+  if (transition !== undefined) take(step, transition)
+  else if ('error' in result) throw result.error
+  return true
+}
+
 function take(step: Macrostep, { domain, actions, enter }: CompiledTransition): void {
   if (domain !== undefined) {
     for (let node = step.leaf; node !== domain && node.parent !== undefined; node = node.parent) exitNode(step, node)
@@ -161,13 +195,15 @@ function take(step: Macrostep, { domain, actions, enter }: CompiledTransition): 
 
 function exitNode(step: Macrostep, node: CompiledNode): void {
   for (const action of node.exit) act(step, action)
+  if (step.begun?.invoke === node.only) step.begun = undefined
   for (const { id } of node.invokes) stop(step, id)
 }
 
 function enterNode(step: Macrostep, node: CompiledNode): void {
   step.leaf = node
   for (const action of node.entry) act(step, action)
-  for (const invoke of node.invokes) start(step, invoke)
+  if (node.only !== undefined && step.isPlain && step.desk.isIdle) step.begun = { invoke: node.only, input: step.desk.admit(inputOf(step, node.only) as JsonObject) }
+  else for (const invoke of node.invokes) start(step, invoke)
   if (node.isFinal) step.done = true
 }
 
@@ -210,18 +246,25 @@ function spawnIterations(step: Macrostep, state: number): void {
   for (const { id, src, input } of plan) startPath(step, id, src, input)
 }
 
-function start(step: Macrostep, { id, src, input, isPath }: CompiledInvoke): void {
-  const resolved = typeof input === 'function' ? input({ context: step.context }) : input
-  if (isPath) {
-    startPath(step, id, src, resolved)
-    return
-  }
-  const effect = new LightEffect(step.scope, id, src, resolved as JsonObject)
+function start(step: Macrostep, invoke: CompiledInvoke): void {
+  step.isPlain = false
+  const input = inputOf(step, invoke)
+  if (invoke.isPath) startPath(step, invoke.id, invoke.src, input)
+  else startEffect(step, invoke, step.desk.admit(input as JsonObject))
+}
+
+function inputOf({ context }: Macrostep, { input }: CompiledInvoke): unknown {
+  return typeof input === 'function' ? input({ context }) : input
+}
+
+function startEffect(step: Macrostep, { id, src }: CompiledInvoke, input: EffectInput): void {
+  const effect = new LightEffect(step.scope, step.desk, id, src, input)
   step.children[id] = effect as unknown as AnyActorRef
   step.scope.defer(() => { if (effect._processingStatus === 0) effect.start() })
 }
 
 function startPath(step: Macrostep, id: string, src: string, input: unknown): void {
+  step.isPlain = false
   const logic = step.machine.implementations.actors[src] as AnyActorLogic
   const actor = createActor(logic, { id, src, parent: step.scope.self, syncSnapshot: false, input } as never) as unknown as AnyActorRef & { _processingStatus: number }
   step.children[id] = actor
@@ -240,10 +283,13 @@ function stopAll(step: Macrostep): void {
   for (const child of Object.values(step.children)) if (child !== undefined) end(step, child)
 }
 
-function end({ scope }: Macrostep, child: AnyActorRef): void {
+function end(step: Macrostep, child: AnyActorRef): void {
+  const { scope } = step
   const { _processingStatus: progress } = child as AnyActorRef & { _processingStatus: number }
-  if (progress === 1 && !(child instanceof LightEffect)) scope.defer(() => { scope.stopChild(child) })
-  else (child as unknown as { _stop(): void })._stop()
+  if (progress === 1 && !(child instanceof LightEffect)) {
+    step.isPlain = false
+    scope.defer(() => { scope.stopChild(child) })
+  } else (child as unknown as { _stop(): void })._stop()
 }
 
 function outputOf({ context }: Macrostep, machine: AnyStateMachine): unknown {

@@ -70,5 +70,5 @@ export function filtered(program: Program, data: Json, value: Json): Json {
 
 /** The address in the parameters of a step. */
 export function addressOf(params: StepParams): Address & { readonly first?: number } {
-  return { ...params, state: params.state ?? 0 }
+  return params.state === undefined ? { ...params, state: 0 } : params as StepParams & { readonly state: number }
 }
