@@ -31,6 +31,10 @@ export interface ProjectOptions {
   readonly settings?: Readonly<Record<string, unknown>>
   readonly definitions?: readonly { readonly uri: string; readonly document: Json }[]
   readonly call?: (call: FunctionCall) => Promise<FunctionResult> | FunctionResult
+  /** Type of the functions that `call` carries out. @default 'suite' */
+  readonly functionType?: string
+  /** Told of every event that goes out, in place of the project's list. */
+  readonly event?: (event: CloudEventRecord) => void
   readonly crashPoint?: (point: CrashPoint) => void
   readonly log?: Logger
   /** Time, where it is not to be the project's. */
@@ -60,15 +64,15 @@ function projectOf(defaults: ProjectOptions, startAt?: number): DurableProject {
     calls,
     events,
     open(options = {}) {
-      const { settings, definitions = [], call = record, crashPoint, log = silentLogger, clock: given = clock } = { ...defaults, ...options }
+      const { settings, definitions = [], call = record, crashPoint, log = silentLogger, clock: given = clock, functionType = 'suite', event = (sent: CloudEventRecord) => { events.push(sent) } } = { ...defaults, ...options }
       return createRuntime({
         root: directory,
         environment: {},
         hostClasses: new Map(),
         definitions,
         settings: { 'sonatina.profile': 'spec', ...defaults.settings, ...settings },
-        functionTypes: new Map([['suite', (_operation: string, given: FunctionCall) => call(given)]]),
-        onEvent: (event) => { events.push(event) },
+        functionTypes: new Map([[functionType, (_operation: string, called: FunctionCall) => call(called)]]),
+        onEvent: event,
         clock: given,
         log,
         strict: true,

@@ -46,6 +46,7 @@ export function openDatabase(options: OpenOptions): OwnedDatabase {
   try {
     mkdirSync(dirname(file), { recursive: true })
     lock = takeLock(file)
+    nameOwner(file, options.startedAt)
     assertWhole(file)
     database = new (loadLibrary())(file, { timeout: 0 })
     database.pragma('journal_mode = WAL')
@@ -54,11 +55,13 @@ export function openDatabase(options: OpenOptions): OwnedDatabase {
     database.exec('begin immediate')
     migrate(database, file)
     database.exec('commit')
-    writeFileSync(ownerFile(file), JSON.stringify({ pid: process.pid, startedAt: new Date(options.startedAt).toISOString() } satisfies Owner))
     return owned(database, lock, file)
   } catch (error) {
     database?.close()
-    lock?.close()
+    if (lock !== undefined) {
+      rmSync(ownerFile(file), { force: true })
+      lock.close()
+    }
     throw toHostError(error, file)
   }
 }
@@ -179,6 +182,16 @@ function locked(file: string, cause: unknown): HostError {
 
 function ownerFile(file: string): string {
   return `${file}.owner`
+}
+
+// At once: until then the file names the owner before, if that was killed.
+function nameOwner(file: string, startedAt: number): void {
+  try {
+    rmSync(ownerFile(file), { force: true })
+    writeFileSync(ownerFile(file), JSON.stringify({ pid: process.pid, startedAt: new Date(startedAt).toISOString() } satisfies Owner))
+  } catch {
+    // On a full disk nobody is named; the lock holds without.
+  }
 }
 
 function readOwner(file: string): Owner | undefined {
