@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { openSync } from 'node:fs'
+import { openSync, rmSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer, type AddressInfo } from 'node:net'
@@ -114,7 +114,11 @@ async function startNode(binary: string, directory: string, place: Place): Promi
   async function run(): Promise<ChildProcess> {
     const log = openSync(join(directory, 'server.log'), 'a')
     const started = spawn(binary, ['--config-file', join(directory, 'restate.toml')], { stdio: ['ignore', log, log], env: { ...process.env, DO_NOT_TRACK: '1' } })
-    process.once('exit', () => started.kill('SIGKILL'))
+    // A run that is ended by others leaves neither a process nor files.
+    process.once('exit', () => {
+      started.kill('SIGKILL')
+      rmSync(directory, { recursive: true, force: true })
+    })
     for (let attempt = 0; attempt < 600 && started.exitCode === null; attempt += 1) {
       if (await isUp(`${ingressUrl}/restate/health`) && await isUp(`${adminUrl}/health`)) return started
       await new Promise((resolve) => { setTimeout(resolve, 100) })

@@ -36,20 +36,43 @@ export class Engine {
   readonly #plain = new HttpAgent({ keepAlive: true })
   readonly #secure = new HttpsAgent({ keepAlive: true })
 
+  /** Requests that have no answer yet, but those that wait for instances. */
+  underWay = 0
+
   constructor(options: EngineOptions) {
     this.#options = options
   }
 
   /** Calls a handler and gives what it answers. */
   async call<Reply>(target: Target, input: unknown): Promise<Reply> {
-    const { status, body } = await this.#request(this.#options.ingressUrl, pathOf(target), { method: 'POST', body: JSON.stringify(input) })
+    const { status, body } = await this.#counted(this.#request(this.#options.ingressUrl, pathOf(target), { method: 'POST', body: JSON.stringify(input) }))
     if (status !== 200) throw refused(target, status, body)
     return JSON.parse(body) as Reply
   }
 
+  /** Calls a handler that waits for an instance. */
+  async wait<Reply>(target: Target, input: unknown): Promise<Reply> {
+    const answer = this.call<Reply>(target, input)
+    this.underWay -= 1
+    try {
+      return await answer
+    } finally {
+      this.underWay += 1
+    }
+  }
+
+  async #counted(request: Promise<Answer>): Promise<Answer> {
+    this.underWay += 1
+    try {
+      return await request
+    } finally {
+      this.underWay -= 1
+    }
+  }
+
   /** Hands a message over; resolves when the engine has it. */
   async send(target: Target, input: unknown): Promise<void> {
-    const { status, body } = await this.#request(this.#options.ingressUrl, `${pathOf(target)}/send`, { method: 'POST', body: JSON.stringify(input), patience: PATIENCE })
+    const { status, body } = await this.#counted(this.#request(this.#options.ingressUrl, `${pathOf(target)}/send`, { method: 'POST', body: JSON.stringify(input), patience: PATIENCE }))
     if (status !== 200 && status !== 202) throw refused(target, status, body)
   }
 

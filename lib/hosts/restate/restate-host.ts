@@ -118,7 +118,7 @@ export class RestateHost implements RunningHost {
     if (refusal !== undefined) throw new InstanceError({ ...refusal, code: refusal.code as InstanceError['code'] })
     if (record === undefined) throw instanceNotFound(request?.workflowId ?? '', id)
     if (quiet || request?.respondAsync === true) return record
-    return await this.#track(engine.call<InstanceRecord | null>({ ...target, handler: 'answer' }, { at: clock.now() })) ?? record
+    return await this.#track(engine.wait<InstanceRecord | null>({ ...target, handler: 'answer' }, { at: clock.now() })) ?? record
   }
 
   async #track<Value>(work: Promise<Value>): Promise<Value> {
@@ -220,8 +220,8 @@ export class RestateHost implements RunningHost {
     const sql = `select count(*) as busy from sys_invocation where target_service_name in (${services}) and status in ('pending', 'ready', 'running', 'suspended') and target_handler_name <> 'answer'`
     for (let quietTimes = 0; quietTimes < 2;) {
       await new Promise<void>((resolve) => { setImmediate(resolve) })
-      const [row] = await engine.query(sql)
-      quietTimes = Number(row?.['busy'] ?? 0) === 0 ? quietTimes + 1 : 0
+      const [row] = engine.underWay > 0 ? [] : await engine.query(sql)
+      quietTimes = Number(row?.['busy'] ?? 1) === 0 && engine.underWay === 0 ? quietTimes + 1 : 0
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Clock, Logger } from '../../../lib/common/index.ts'
+import { withEngine } from './engine.ts'
 import type { DefinitionInput, Runtime, RuntimeOptions } from '../../../lib/runtime-options.ts'
 
 /** What the kinds of cases vary when they start the product. */
@@ -16,5 +17,5 @@ export interface ProductOptions extends Omit<RuntimeOptions, 'clock' | 'log' | '
  */
 export async function startProduct(options: ProductOptions): Promise<Runtime> {
   const { createRuntime } = await import('../../../lib/runtime.ts')
-  return createRuntime({ environment: {}, profile: 'test', ...options })
+  return createRuntime({ environment: {}, profile: 'test', ...options, settings: await withEngine(options.settings) })
 }
