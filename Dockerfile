@@ -8,7 +8,7 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
-RUN npm run build && npm pack --pack-destination package && mkdir -p sonatina && tar -xzf package/*.tgz -C sonatina --strip-components=1
+RUN mkdir package sonatina && npm run build && npm pack --pack-destination package && tar -xzf package/*.tgz -C sonatina --strip-components=1
 
 # Packages needed at run time, in the versions of the lock file.
 FROM ${NODE_IMAGE} AS packages

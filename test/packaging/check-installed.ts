@@ -30,14 +30,16 @@ states:
   'workflows/plain.sw.json': '{"id":"plain","version":"1.0","specVersion":"0.8","start":"A","states":[{"name":"A","type":"inject","data":{"a":1},"end":true}]}',
   'workflows/greeter.js': 'export class Greeter {\n  greet({ name }) {\n    return { greeting: `Hello ${name}` }\n  }\n}\n',
   'specs/ask.yml': "openapi: 3.0.3\ninfo: { title: Ask, version: '1' }\nservers: [{ url: 'http://127.0.0.1:1' }]\npaths:\n  /ask:\n    get:\n      operationId: ask\n      responses: { '200': { description: asked } }\n",
-  'program.ts': `import { createRuntime, defineFunction, json, silentLogger, type InstanceRecord, type Runtime, type RuntimeOptions } from 'sonatina'
+  'program.ts': `import { createRuntime, defineFunction, json, serve, silentLogger, type CloudEventRecord, type InstanceRecord, type Runtime, type RuntimeOptions } from 'sonatina'
 
 const options: RuntimeOptions = { log: silentLogger, settings: { 'sonatina.store': 'memory' }, definitions: ['workflows/plain.sw.json'] }
 const runtime: Runtime = await createRuntime(options)
 const record: InstanceRecord = await runtime.host.start({ workflowId: 'plain', input: { name: 'John' } })
 // @ts-expect-error The types are those of the package, not any.
 const wrong: number = record.status
-export const greet = defineFunction({ input: json(), output: json(), handle: (input) => input })
+export const double = defineFunction({ name: 'double', input: json({ type: 'integer' }), output: json({ type: 'integer' }) }, (n) => n * 2)
+export const service = serve({ double })
+export const event: CloudEventRecord = { specversion: '1.0', id: '1', source: '/here', type: 'made', extra: 1 }
 console.log(JSON.stringify([record.status, record.data, typeof wrong]))
 await runtime.close()
 `,
@@ -128,8 +130,9 @@ async function serviceFaults(project: string, command: 'serve' | 'dev'): Promise
 
 /** Gives a page with the scripts and styles that it refers to. */
 async function linkedFrom(port: number, page: string): Promise<string[]> {
-  let { text, status, headers } = await send(port, 'GET', page)
-  if (status >= 300 && status < 400) ({ text } = await send(port, 'GET', String(headers.location)))
-  const linked = [...text.matchAll(/(?:src|href)="([^"#]+)"/g)].map((match) => new URL(match[1] ?? '', `http://127.0.0.1${page}`)).filter(({ host }) => host === '127.0.0.1')
-  return [page, ...linked.map(({ pathname }) => pathname)]
+  const first = await send(port, 'GET', page)
+  const base = new URL(first.headers.location ?? page, 'http://127.0.0.1')
+  const { text } = first.headers.location === undefined ? first : await send(port, 'GET', base.pathname)
+  const linked = [...text.matchAll(/(?:src|href)="([^"#]+)"/g)].map((match) => new URL(match[1] ?? '', base)).filter(({ host }) => host === base.host)
+  return [base.pathname, ...linked.map(({ pathname }) => pathname)]
 }

