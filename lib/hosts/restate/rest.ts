@@ -29,7 +29,7 @@ export function lifeOf({ live, draft }: Turn, more: Partial<Life> = {}): Life {
     live.subflows.set(token, { childId: id, command: { kind: 'subflow', token, workflowId, input: null, detached: false, onParentComplete: 'terminate', finish: () => ({ output: {} }) } })
   }
   const { data, ...record } = recordOf(live)
-  const { running: _, interrupted: __, ...life } = draft.life
+  const { running: _, interrupted: __, state: ___, ...life } = draft.life
   return {
     ...life,
     definition: workflow.loaded.source.hash,

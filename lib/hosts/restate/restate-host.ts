@@ -217,7 +217,9 @@ export class RestateHost implements RunningHost {
   async quiet(): Promise<void> {
     const { engine, names } = this.#parts
     const services = Object.values(names).map((name: string) => `'${name}'`).join(', ')
-    const sql = `select count(*) as busy from sys_invocation where target_service_name in (${services}) and status in ('pending', 'ready', 'running', 'suspended') and target_handler_name <> 'answer'`
+    const sql = `select count(*) as busy from sys_invocation where target_service_name in (${services}) and target_handler_name <> 'answer' ` +
+      // What has been tried often waits for something outside.
+      'and (status in (\'pending\', \'ready\', \'running\', \'suspended\') or (status = \'backing-off\' and retry_count <= 4))'
     for (let quietTimes = 0; quietTimes < 2;) {
       await new Promise<void>((resolve) => { setImmediate(resolve) })
       const [row] = engine.underWay > 0 ? [] : await engine.query(sql)
