@@ -16,6 +16,7 @@ const SUITES: Readonly<Record<string, () => Promise<RunSuite>>> = {
 }
 
 const USAGE = `usage: npm run conformance -- --suite ${Object.keys(SUITES).join('|')} [--corpus DIR] [--case ID] [--json FILE] [--set KEY=VALUE]…
+       npm run conformance -- --suite workflows --resume [--case ID]
        npm run conformance -- --suite workflows --parity [FILE]
 `
 
@@ -26,17 +27,18 @@ interface Arguments {
   readonly json?: string | undefined
   readonly parity?: boolean | undefined
   readonly set?: readonly string[] | undefined
+  readonly resume?: boolean | undefined
 }
 
 const OPTIONS = {
   suite: { type: 'string' }, corpus: { type: 'string' }, case: { type: 'string' }, json: { type: 'string' }, parity: { type: 'boolean' },
-  set: { type: 'string', multiple: true },
+  set: { type: 'string', multiple: true }, resume: { type: 'boolean' },
 } as const
 
 async function main(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...argv], allowPositionals: true, options: OPTIONS })
   const load = values.suite === undefined ? undefined : SUITES[values.suite]
-  if (load === undefined || (values.parity === true && values.suite !== 'workflows')) {
+  if (load === undefined || ((values.parity === true || values.resume === true) && values.suite !== 'workflows')) {
     process.stderr.write(USAGE)
     return 2
   }
@@ -51,6 +53,7 @@ async function main(argv: readonly string[]): Promise<number> {
     corpus,
     ...(values.case === undefined ? {} : { caseId: values.case }),
     ...(values.set === undefined ? {} : { settings }),
+    ...(values.resume === true ? { resume: true } : {}),
   })
   return report({ ...result, ...(values.corpus === undefined ? {} : { corpus: values.corpus }) }, corpus, { values, parityFile: positionals[0] ?? 'docs/parity.md' })
 }

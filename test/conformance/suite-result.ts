@@ -6,6 +6,8 @@ export interface SuiteOptions {
   readonly caseId?: string
   /** Settings for the product, where a suite starts one; they win over those of its cases. */
   readonly settings?: Readonly<Record<string, string>>
+  /** Stops the product at each wait and goes on from its store, where a suite can. */
+  readonly resume?: boolean
 }
 
 /** Ends the command with a message and no report: it was asked for something that is not there. */
@@ -31,6 +33,8 @@ export interface SuiteResult {
   /** Folder of the corpus when it is not the default one: the line that repeats a case names it. */
   readonly corpus?: string
   readonly cases: readonly CaseResult[]
+  /** Lines about the run as a whole. */
+  readonly notes?: readonly string[]
 }
 
 /** Numbers of the last line; contested cases count as skipped, with their reason. */
@@ -63,6 +67,7 @@ export function renderSuite(result: SuiteResult): string {
   if (contested.length > 0) lines.push('', 'contested, with the reason:', ...contested.map(({ id, reason }) => `  ${id}: ${reason ?? ''}`))
   const failures = result.cases.filter(({ outcome }) => outcome === 'failed')
   if (failures.length > 0) lines.push('', 'failed:', ...failures.flatMap((failure) => failureLines(result, failure)))
+  if (result.notes !== undefined) lines.push('', ...result.notes)
   const { passed, failed, skipped } = countCases(result)
   lines.push('', `${result.suite}: ${passed} passed, ${failed} failed, ${skipped} skipped`)
   return `${lines.join('\n')}\n`

@@ -4,6 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { parse } from 'yaml'
 import { isFolder } from '../corpus.ts'
 import { CaseFault } from './case-fault.ts'
+import type { Resumption } from './resumption.ts'
 
 /** A JSON object read from a case. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -62,7 +63,9 @@ export interface LoadedCase {
   readonly folder: string
   readonly file: CaseFile
   /** Settings of the whole run, which win over those of the case: another store, for one. */
-  readonly settings?: Readonly<Record<string, string>>
+  readonly settings?: Readonly<Record<string, unknown>>
+  /** Stops the product at each wait and resumes it from its store, where the whole run does that. */
+  readonly resumption?: Resumption
   /** What is wrong with the file itself; then it must not be run. */
   readonly fault?: string
 }

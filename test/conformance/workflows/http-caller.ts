@@ -15,8 +15,24 @@ export class HttpCaller {
   // Pending answers must not be cut by a clock that the case does not control.
   private readonly agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 1000 })
 
+  private underWay = 0
+
+  /** No request waits for its answer. */
+  get isIdle(): boolean {
+    return this.underWay === 0
+  }
+
   /** Sends a request and reads the answer completely. */
-  async send({ method, url, headers, body }: Call): Promise<Answer> {
+  async send(call: Call): Promise<Answer> {
+    this.underWay++
+    try {
+      return await this.exchange(call)
+    } finally {
+      this.underWay--
+    }
+  }
+
+  private async exchange({ method, url, headers, body }: Call): Promise<Answer> {
     const response = await request(url, {
       method: method.toUpperCase() as 'GET', headers, dispatcher: this.agent, ...(body === undefined ? {} : { body }),
     })

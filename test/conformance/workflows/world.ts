@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { createLogger } from '../../../lib/common/index.ts'
+import type { LoadFailure } from '../../../lib/definition/index.ts'
 import type { DefinitionInput, Runtime } from '../../../lib/runtime-options.ts'
 import { CaseClock, turn } from './case-clock.ts'
 import type { CaseFile, Fields, LoadedCase } from './case-file.ts'
@@ -13,6 +14,7 @@ import { knativeSettings } from './knative.ts'
 import { LogStore } from './log-store.ts'
 import type { Answer } from './match.ts'
 import { startProduct } from './product.ts'
+import type { Resumption } from './resumption.ts'
 import { encodeEvent } from './cloud-events.ts'
 import { Servers } from './servers/servers.ts'
 import { findRoot } from './project-root.ts'
@@ -41,13 +43,16 @@ export class World {
   private config: Record<string, unknown> = {}
   private url: string | undefined
   private readonly given: Fields
+  private readonly resumption: Resumption | undefined
+  private readonly added: DefinitionInput[] = []
   private directory: string | undefined
   private projectRoot = ''
   private readonly emitting = new Set<Promise<void>>()
 
-  private constructor({ file, folder, settings = {} }: LoadedCase, host: HostSide) {
+  private constructor({ file, folder, settings = {}, resumption }: LoadedCase, host: HostSide) {
     this.file = file
     this.given = settings
+    this.resumption = resumption
     this.folder = folder
     this.variables = new Variables(folder)
     this.time = new CaseClock(file.clock)
@@ -113,7 +118,10 @@ export class World {
       ...this.host.options(file),
       environment: { K_SINK: this.servers.broker.url },
       loopback: file.kind === 'run',
-      onStep: this.watch.observe,
+      onStep: (step) => {
+        this.watch.observe(step)
+        this.resumption?.step()
+      },
       // Log lines are events of spans: what `sysout` prints has to be one then.
       ...(file.needs.includes('otel') ? { spanExporter: this.spans.exporter } : { stdout: this.log.print }),
       clock: this.time.clock,
@@ -133,7 +141,18 @@ export class World {
       await Promise.all(this.emitting)
       await this.runtime.quiet()
       await turn()
+      if (this.resumption !== undefined && this.emitting.size === 0 && this.http.isIdle && await this.resumption.isDue(this.runtime)) {
+        this.resumption.stops += 1
+        await this.restart()
+        await this.runtime.quiet()
+      }
     } while (this.emitting.size > 0)
+  }
+
+  /** Deploys a definition while the product runs. */
+  async deploy(definition: DefinitionInput): Promise<readonly LoadFailure[]> {
+    this.added.push(definition)
+    return (await this.runtime.deploy([definition])).failures
   }
 
   /** Moves time and lets everything run that becomes due. */
@@ -184,6 +203,7 @@ export class World {
   async restart(): Promise<void> {
     await this.stopProduct()
     await this.start({})
+    if (this.added.length > 0) await this.runtime.deploy(this.added)
   }
 
   private async stopProduct(): Promise<void> {

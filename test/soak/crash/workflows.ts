@@ -128,7 +128,7 @@ const DOCUMENTS: readonly Json[] = [
 export function definitionsOf({ id, starts = [] }: CrashWorkflow): readonly { readonly uri: string; readonly document: Json }[] {
   const names = [id, ...starts]
   return DOCUMENTS.flatMap((given) => {
-    const name = String((given as { readonly id: string }).id)
+    const name = (given as { readonly id: string }).id
     return names.includes(name) ? [{ uri: `${name}.sw.json`, document: given }] : []
   })
 }

@@ -50,7 +50,7 @@ export async function verifyLifecycleEventsStep(world: World, step: Step): Promi
 
 /** `addDefinition`: deploys while running. */
 export async function addDefinitionStep(world: World, step: Step): Promise<Faults> {
-  const { failures } = await world.runtime.deploy([await world.definitionInput(String(step['addDefinition']))])
+  const failures = await world.deploy(await world.definitionInput(String(step['addDefinition'])))
   return failures.map(({ uri, error }) => `${uri} was refused: ${error.message}`)
 }
 

@@ -45,7 +45,7 @@ export async function runOtherStep(world: World, step: Step): Promise<Faults> {
   const given = await world.definitionInput(definition, world.file.definitions.length)
   const id = await world.definitionId(definition)
   if (world.runtime.catalogue.find(id) === undefined) {
-    const { failures } = await world.runtime.deploy([given])
+    const failures = await world.deploy(given)
     if (failures.length > 0) return failures.map(({ error }) => error.message)
   }
   await world.runtime.host.start({ workflowId: id, input: world.variables.resolve(input) })

@@ -8,6 +8,7 @@ import type { CaseFile, Fields, LoadedCase } from '../case-file.ts'
 import { parseDuration } from '../durations.ts'
 import { InstanceWatch, type WatchedInstance } from '../instance-watch.ts'
 import { startProduct } from '../product.ts'
+import type { Resumption } from '../resumption.ts'
 import { profileOf } from '../settings.ts'
 import { continuationTargets, declaredFunctions, startState } from './documents.ts'
 import { createProject, type DefinitionText, type Project } from './project.ts'
@@ -33,10 +34,12 @@ export class Simulation {
   private readonly expected = new Map<symbol, number>()
   private readonly delivered = new Map<string, number>()
   private readonly given: Fields
+  private readonly resumption: Resumption | undefined
 
-  private constructor({ file, settings = {} }: LoadedCase, project: Project) {
+  private constructor({ file, settings = {}, resumption }: LoadedCase, project: Project) {
     this.file = file
     this.given = settings
+    this.resumption = resumption
     this.project = project
     this.time = new CaseClock(file.clock)
   }
@@ -128,6 +131,7 @@ export class Simulation {
 
   private observe(step: ObservedStep): void {
     this.watch.observe(step)
+    this.resumption?.step()
     this.recorder.activity++
     const subflow = this.file.subflows?.[step.workflowId]
     if (step.type === 'started' && subflow?.['definition'] !== undefined) {
@@ -167,11 +171,21 @@ export class Simulation {
     for (let moves = 0; moves < MOST_MOVES; moves++) {
       await this.idle()
       if (this.endless) return
+      await this.resume()
       const next = await this.nextByItself()
       if (next === undefined) return
       this.time.clock.moveTo(Math.max(next, this.time.clock.now()))
     }
     this.endless = true
+  }
+
+  /** Goes on in a fresh product from the store, where the run does that. A call under way is no rest. */
+  private async resume(): Promise<void> {
+    if (this.resumption === undefined || this.expected.size > 0 || !await this.resumption.isDue(this.runtime)) return
+    this.resumption.stops += 1
+    await this.runtime.close(0)
+    await this.start()
+    await this.idle()
   }
 
   private async idle(): Promise<void> {
