@@ -1,10 +1,11 @@
+import type { JsonObject } from '../common/index.ts'
 import { configMap } from './config-map.ts'
 import type { KubernetesDocument } from './documents.ts'
 import { knativeService, sinkBinding, triggers } from './knative.ts'
 import { resolveManifestOptions, type ManifestOptions, type ResolvedManifestOptions } from './options.ts'
 import { secretName } from './pod.ts'
 import type { Project } from './project.ts'
-import { deployment, memoryParts, service, statefulSet } from './workloads.ts'
+import { deployment, frontParts, memoryParts, service, statefulSet, workerName, workers } from './workloads.ts'
 
 /** The documents of a project with what has to be known beside them. */
 export interface Manifest {
@@ -36,16 +37,25 @@ export function createManifest(project: Project, options: ManifestOptions): Mani
 }
 
 function workloads(project: Project, options: ResolvedManifestOptions): KubernetesDocument[] {
-  if (options.knative) return [knativeService(project, options, memoryParts(project))]
+  const isDistributed = options.storage === 'restate'
+  const parts = isDistributed ? frontParts(project) : memoryParts(project)
+  const others = isDistributed ? workers(project, options) : []
+  if (options.knative) return [knativeService(project, options, parts), ...others]
   if (options.storage === 'sqlite') return [statefulSet(project, options), service(project, options)]
-  return [deployment(project, options, memoryParts(project)), service(project, options)]
+  return [deployment(project, options, parts), service(project, options, parts.component), ...others]
 }
 
 function eventing(project: Project, options: ResolvedManifestOptions): KubernetesDocument[] {
   const { name } = options
   const served = options.knative ? { apiVersion: 'serving.knative.dev/v1', kind: 'Service', name } : { apiVersion: 'v1', kind: 'Service', name }
-  const running = options.knative ? served : { apiVersion: 'apps/v1', kind: options.storage === 'sqlite' ? 'StatefulSet' : 'Deployment', name }
-  return [...(project.producesEvents ? [sinkBinding(options, running)] : []), ...triggers(project, options, served)]
+  return [...(project.producesEvents ? [sinkBinding(options, producer(options))] : []), ...triggers(project, options, served)]
+}
+
+/** The processes that send events: those that carry instances out. */
+function producer(options: ResolvedManifestOptions): JsonObject {
+  if (options.storage === 'restate') return { apiVersion: 'apps/v1', kind: 'Deployment', name: workerName(options) }
+  if (options.knative) return { apiVersion: 'serving.knative.dev/v1', kind: 'Service', name: options.name }
+  return { apiVersion: 'apps/v1', kind: options.storage === 'sqlite' ? 'StatefulSet' : 'Deployment', name: options.name }
 }
 
 function warningsOf({ waiting, serving }: Project, { storage, replicas, knative }: ResolvedManifestOptions): readonly string[] {

@@ -43,6 +43,7 @@ export async function readProject(options: ReadProjectOptions): Promise<Project>
     variables: project.variables,
     serving: servingFacts(settings),
     ...(storage === undefined ? {} : { storage }),
+    hasEngine: settings.has('sonatina.restate.ingress-url'),
     waiting: loaded.filter(({ definition }) => waitsItself(definition) || definition.functions.some(({ type }) => type === 'asyncapi')).map(({ definition }) => definition.id),
     consumed: consumedOf(loaded, settings),
     producesEvents: eventsOf(loaded).some(({ kind }) => kind === 'produced'),
@@ -65,7 +66,6 @@ function withSettings(files: Project['files'], { text, settings }: ProjectSettin
 }
 
 function storageOf(settings: Settings): Storage | undefined {
-  if (settings.text('sonatina.host.engine') === 'restate') return 'restate'
   const store = settings.text('sonatina.store')
   return store === 'memory' || store === 'sqlite' || store === 'restate' ? store : undefined
 }

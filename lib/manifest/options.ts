@@ -78,7 +78,10 @@ function assertForms({ name, namespace, image, replicas, storageSize, broker }: 
   if (!QUANTITY.test(storageSize)) throw refusal(`"${storageSize}" is no size of a volume; write it like 1Gi`)
 }
 
-function assertFit({ storage, replicas, knative }: ResolvedManifestOptions, { waiting }: Project, isChosen: boolean): void {
+function assertFit({ storage, replicas, knative }: ResolvedManifestOptions, { waiting, hasEngine }: Project, isChosen: boolean): void {
+  if (storage === 'restate' && !hasEngine) {
+    throw refusal('The storage restate needs the address of the engine in the cluster: -Dsonatina.restate.ingress-url=http://restate:8080, or in the settings of the project')
+  }
   if (storage === 'sqlite' && replicas > 1) {
     throw refusal(`${String(replicas)} replicas do not fit the storage sqlite: one process owns its file. Use --storage restate, or --storage memory when instances may be lost`)
   }

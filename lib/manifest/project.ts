@@ -42,6 +42,8 @@ export interface Project {
   readonly serving: ServingFacts
   /** Where the settings say that instances are kept; absent when they leave it open. */
   readonly storage?: Storage
+  /** Whether the settings name the distributed engine. */
+  readonly hasEngine: boolean
   /** Ids of definitions whose instances wait, so that a restart would lose them in memory. */
   readonly waiting: readonly string[]
   /** Sorted by type, then source. */

@@ -19,13 +19,16 @@ const CASES: Readonly<Record<string, Case>> = {
   'sqlite': { project: 'orders', options: { storageSize: '5Gi' } },
   'sqlite-eventing': { project: 'orders', options: { eventing: true, broker: 'shop', embedded: true } },
   'knative': { project: 'rates', options: { knative: true, namespace: 'flows' } },
+  'restate': { project: 'orders', options: { storage: 'restate', replicas: 2, namespace: 'flows', eventing: true } },
+  'knative-restate': { project: 'orders', options: { knative: true, storage: 'restate', embedded: true } },
   'knative-events': { project: 'orders', options: { knative: true, storage: 'memory' } },
 }
 
 const project = (name: string): Promise<Project> => readProject({ root: `test/fixtures/manifest/${name}` })
+const distributed = (name: string): Promise<Project> => readProject({ root: `test/fixtures/manifest/${name}`, arguments: ['sonatina.restate.ingress-url=http://restate:8080'] })
 
 async function manifestOf({ project: name, options }: Case): Promise<ReturnType<typeof createManifest>> {
-  return createManifest(await project(name), { image: IMAGE, ...options })
+  return createManifest(await (options?.storage === 'restate' ? distributed : project)(name), { image: IMAGE, ...options })
 }
 
 function find(documents: readonly KubernetesDocument[], kind: string): KubernetesDocument {
@@ -85,6 +88,7 @@ describe('manifest: documents of a project', () => {
       [{ replicas: 2 }, '2 replicas do not fit the storage sqlite'],
       [{ knative: true }, 'instances of audit, order wait'],
       [{ knative: true, storage: 'sqlite' }, '--knative does not fit the storage sqlite'],
+      [{ storage: 'restate' }, 'sonatina.restate.ingress-url'],
       [{ name: 'Orders_1' }, '"Orders_1" is no name'],
       [{ namespace: 'a.b' }, '"a.b" is no namespace'],
       [{ broker: '' }, '"" is no name of a broker'],
