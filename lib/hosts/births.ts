@@ -3,7 +3,7 @@ import { DataInputError, DefinitionError, HostError, InstanceError } from '../er
 import { Instance, versionOf, type InstanceFacts, type PersistedInstance } from '../instance/index.ts'
 import type { DeployedWorkflow } from './deployments.ts'
 import type { StartRequest } from './host.ts'
-import type { DurableLife, LiveInstance, UnplacedStep } from './live-instance.ts'
+import { OwnInstance, type DurableLife, type LiveInstance, type UnplacedStep } from './live-instance.ts'
 import type { Begin, Births, NewInstance, Parts } from './parts.ts'
 
 /** Creates what makes instances and lets them begin. */
@@ -25,24 +25,18 @@ export function createBirths(parts: Parts, isClosing: () => boolean): Births {
       ...(inspect === undefined ? {} : { inspect }),
       ...(report === undefined ? {} : { report: (_instance: Instance, step: UnplacedStep): void => { report(step) } }),
     }
-    const live: LiveInstance = {
+    const live = new OwnInstance({
       instance: new Instance(facts, workflow, environment),
       facts,
       workflow,
-      timers: new Map(),
-      calls: new Map(),
-      starting: new Set(),
-      subflows: new Map(),
-      dependents: new Set(),
-      waiters: [],
-      pumping: false,
       ...(report === undefined ? {} : { report }),
       ...(durable === undefined ? {} : { durable }),
-    }
+    })
     return live
   }
 
   function withdraw(live: LiveInstance, token: string): void {
+    if (live.isAlone === true) return
     live.timers.get(token)?.()
     live.timers.delete(token)
     live.calls.get(token)?.abort()
@@ -141,7 +135,12 @@ function stepReporter({ options: { clock, onStep } }: Parts, facts: InstanceFact
   if (onStep === undefined) return undefined
   let sequence = 0
   // Steps are made for this call alone: they get their place without another copy.
-  return (step) => { onStep(Object.assign(step, { sequence: sequence++, at: clock.now() }), facts) }
+  return (unplaced) => {
+    const step = unplaced as UnplacedStep & { sequence: number; at: number }
+    step.sequence = sequence++
+    step.at = clock.now()
+    onStep(step, facts)
+  }
 }
 
 /** @throws {@link DataInputError} `DATA_INPUT_INVALID`, listing each violation (S023–S025) */

@@ -22,7 +22,7 @@ export function createEnds(parts: Parts): Ends {
   function end(live: LiveInstance): void {
     if (live.durable === undefined) conclude(live)
     drop(live)
-    for (const childId of live.dependents) stop(childId)
+    if (live.isAlone !== true) for (const childId of live.dependents) stop(childId)
     const { continuation } = live.instance
     const awaited = live.facts.parent?.token !== undefined
     if (continuation !== undefined && !awaited && live.durable === undefined) queue.add(() => { continueAs(live.facts, continuation) })
@@ -44,10 +44,12 @@ export function createEnds(parts: Parts): Ends {
   }
 
   function drop(live: LiveInstance): void {
-    for (const cancel of live.timers.values()) cancel()
-    for (const call of live.calls.values()) call.abort()
-    live.timers.clear()
-    live.calls.clear()
+    if (live.isAlone !== true) {
+      for (const cancel of live.timers.values()) cancel()
+      for (const call of live.calls.values()) call.abort()
+      live.timers.clear()
+      live.calls.clear()
+    }
     waits.remove(live)
     // What outlives the process is remembered by the store, if it is: what could not be written has not been.
     if (lives.remove(live) && live.durable === undefined) lives.remember(live)

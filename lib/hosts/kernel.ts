@@ -11,7 +11,7 @@ import { bodyOf } from './journal.ts'
 import { recordOf, type LiveInstance } from './live-instance.ts'
 import { forgetOldest, Lives, pageOf } from './lives.ts'
 import { createOperators, type Operators } from './operators.ts'
-import type { KernelOptions, Parts } from './parts.ts'
+import type { KernelOptions, Parts, Router } from './parts.ts'
 import { createRouter } from './router.ts'
 import type { RunningHost } from './running-host.ts'
 import { createSubflows } from './subflows.ts'
@@ -73,12 +73,13 @@ export class Kernel implements RunningHost {
     return request.idempotencyKey === undefined ? this.#start(request) : this.#startOnce(request, request.idempotencyKey)
   }
 
-  async #start(request: StartRequest): Promise<InstanceRecord> {
+  #start(request: StartRequest): Promise<InstanceRecord> {
     const { births, queue } = this.#parts
-    births.admit()
-    const workflow = births.workflow(request.workflowId, request.version)
-    validateInput(workflow, request.input)
     return new Promise((resolve, reject) => {
+      // What is thrown here rejects.
+      births.admit()
+      const workflow = births.workflow(request.workflowId, request.version)
+      validateInput(workflow, request.input)
       queue.add(() => {
         try {
           const live = births.create({ workflow, input: request.input, headers: request.headers ?? {}, request })
@@ -190,6 +191,20 @@ export class Kernel implements RunningHost {
           const delivery = router.deliver(event)
           if (this.#durables === undefined) resolve(delivery)
           else this.#durables.afterCommit(() => { resolve(delivery) }, reject)
+        } catch (error) {
+          reject(asError(error))
+        }
+      })
+    })
+  }
+
+  /** Takes one step of a delivery that several processes share. */
+  async share<Result>(step: (router: Router) => Result): Promise<Result> {
+    const { queue, router } = this.#parts
+    return new Promise((resolve, reject) => {
+      queue.add(() => {
+        try {
+          resolve(step(router))
         } catch (error) {
           reject(asError(error))
         }

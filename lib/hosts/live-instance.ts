@@ -32,9 +32,67 @@ export interface LiveInstance {
   readonly report?: (step: UnplacedStep) => void
   /** What belongs to it where it outlives the process. */
   readonly durable?: DurableLife
+  /** Nothing has ever belonged to it: no timer, call or sub-flow. */
+  readonly isAlone?: boolean
   endedAt?: number
+  /** How callers see it once it has ended: made once. */
+  record?: InstanceRecord
   /** Why it failed although its machine came to an end: its output is not valid. */
   failure?: InstanceFailure
+}
+
+/** What an instance of this process is made with. */
+type Made = Pick<LiveInstance, 'instance' | 'facts' | 'workflow' | 'report' | 'durable'>
+
+/** An instance with its belongings made when the first of a kind comes: most instances never have any. */
+export class OwnInstance implements LiveInstance {
+  readonly instance: LiveInstance['instance']
+  readonly facts: InstanceFacts
+  readonly workflow: DeployedWorkflow
+  readonly report?: (step: UnplacedStep) => void
+  readonly durable?: DurableLife
+  waiters: Waiter[] = []
+  pumping = false
+  endedAt?: number
+  record?: InstanceRecord
+  failure?: InstanceFailure
+  #timers: Map<string, Cancel> | undefined
+  #calls: Map<string, AbortController> | undefined
+  #starting: Set<string> | undefined
+  #subflows: Map<string, AwaitedSubflow> | undefined
+  #dependents: Set<string> | undefined
+
+  constructor({ instance, facts, workflow, report, durable }: Made) {
+    this.instance = instance
+    this.facts = facts
+    this.workflow = workflow
+    if (report !== undefined) this.report = report
+    if (durable !== undefined) this.durable = durable
+  }
+
+  get timers(): Map<string, Cancel> {
+    return this.#timers ??= new Map()
+  }
+
+  get calls(): Map<string, AbortController> {
+    return this.#calls ??= new Map()
+  }
+
+  get starting(): Set<string> {
+    return this.#starting ??= new Set()
+  }
+
+  get subflows(): Map<string, AwaitedSubflow> {
+    return this.#subflows ??= new Map()
+  }
+
+  get dependents(): Set<string> {
+    return this.#dependents ??= new Set()
+  }
+
+  get isAlone(): boolean {
+    return (this.#timers ?? this.#calls ?? this.#starting ?? this.#subflows ?? this.#dependents) === undefined
+  }
 }
 
 /** What an instance hands its turns to when it outlives the process. */
@@ -94,7 +152,9 @@ export function statusOf(live: LiveInstance): InstanceStatus {
 
 /** No call is under way in it, nor in a sub-flow that it waits for (http-contract.md §2). What is not in memory is quiet. */
 export function isQuiet(live: LiveInstance, find: FindLive): boolean {
-  if (!live.instance.isQuiet || live.starting.size > 0) return false
+  if (!live.instance.isQuiet) return false
+  if (live.isAlone === true) return true
+  if (live.starting.size > 0) return false
   for (const { childId } of live.subflows.values()) {
     const child = find(childId)
     if (child !== undefined && !isQuiet(child, find)) return false
@@ -104,6 +164,13 @@ export function isQuiet(live: LiveInstance, find: FindLive): boolean {
 
 /** The instance as callers see it. */
 export function recordOf(live: LiveInstance): InstanceRecord {
+  if (live.record !== undefined) return live.record
+  const record = makeRecord(live)
+  if (record.endedAt !== undefined) live.record = record
+  return record
+}
+
+function makeRecord(live: LiveInstance): InstanceRecord {
   const { facts, instance, endedAt } = live
   const failure = live.failure ?? failureOf(instance.failure)
   return {

@@ -33,8 +33,8 @@ export type EffectEvent =
 
 /** The side of an instance that effects see. */
 export interface EffectDesk {
-  /** Gives an effect its token and, to a timer, its due instant. */
-  admit(input: JsonObject): EffectInput
+  /** Gives an effect its token, where it has none yet, and, to a timer, its due instant. */
+  admit(input: JsonObject, token?: string): EffectInput
   /** Takes the effect up: it is carried out once the machine is at rest. */
   post(ref: AnyActorRef, input: EffectInput): void
   /** Gives the effect up: its answer is no longer wanted. */

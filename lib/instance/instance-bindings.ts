@@ -1,5 +1,5 @@
 import type { Json } from '../common/index.ts'
-import { createBindings, type Bindings } from '../expressions/index.ts'
+import { createBindings, type Bindings, type BindingsOptions } from '../expressions/index.ts'
 import type { PathContext } from './context.ts'
 import type { InstanceFacts } from './facts.ts'
 import type { Program } from './program.ts'
@@ -18,32 +18,40 @@ export interface InstanceBindings {
 export function createInstanceBindings(program: Program, facts: InstanceFacts, secrets: SecretReader): InstanceBindings {
   const { definition } = program
   let current: PathContext | undefined
-  const orNull = (value: unknown): Json => (value ?? null) as Json
-  const options = {
+  let members: BindingsOptions['workflow']
+  const options: BindingsOptions = {
     constants: definition.constants,
     secrets,
     declaredSecrets: definition.secrets,
-    workflow: {
-      id: () => definition.id,
-      name: () => definition.name ?? definition.id,
-      version: () => facts.version,
-      instanceId: () => facts.id,
-      headers: () => readWithoutCase(facts.headers),
-      identity: () => facts.identity ?? 'anonymous',
-      input: () => facts.input,
-      prevActionResult: () => orNull(current?.previous),
-      statusCode: () => orNull(current?.response?.statusCode),
-      statusMessage: () => orNull(current?.response?.statusMessage),
-      responseHeaders: () => orNull(current?.response?.headers),
-      error: () => orNull(current?.error),
-    },
+    // Most definitions never read it.
+    get workflow() { return members ??= membersOf(program, facts, () => current) },
   }
   const shared = createBindings(options)
   return {
     at(context) {
       current = context
-      return context.variables === undefined ? shared : createBindings({ ...options, variables: context.variables })
+      const { variables } = context
+      return variables === undefined ? shared : createBindings({ ...options, variables })
     },
+  }
+}
+
+/** Members of `$WORKFLOW`. */
+function membersOf({ definition }: Program, facts: InstanceFacts, current: () => PathContext | undefined): NonNullable<BindingsOptions['workflow']> {
+  const orNull = (value: unknown): Json => (value ?? null) as Json
+  return {
+    id: () => definition.id,
+    name: () => definition.name ?? definition.id,
+    version: () => facts.version,
+    instanceId: () => facts.id,
+    headers: () => readWithoutCase(facts.headers),
+    identity: () => facts.identity ?? 'anonymous',
+    input: () => facts.input,
+    prevActionResult: () => orNull(current()?.previous),
+    statusCode: () => orNull(current()?.response?.statusCode),
+    statusMessage: () => orNull(current()?.response?.statusMessage),
+    responseHeaders: () => orNull(current()?.response?.headers),
+    error: () => orNull(current()?.error),
   }
 }
 

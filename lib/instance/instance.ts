@@ -13,7 +13,7 @@ import { EarlyScope } from './loop/early-scope.ts'
 import type { BoundMachines, RootInput, WorkflowMachine } from './machine.ts'
 import type { InstanceDesk } from './machine-steps.ts'
 import { nodeIdOf } from './node-id.ts'
-import { prepareAction, settled } from './perform.ts'
+import { prepareAction, settled, siteOf, type ActionSite } from './perform.ts'
 import { actionAt, type Program } from './program.ts'
 import { mergeable } from './mergeable.ts'
 import { receiveEvent } from './receive.ts'
@@ -148,7 +148,7 @@ export class Instance implements InstanceDesk {
   resume(persisted: PersistedInstance): void {
     this.#sequence = persisted.sequence
     this.#restored = persisted
-    this.#run(createActor(this.#machines.root, { id: this.facts.id, snapshot: persisted.snapshot, input: { desk: this } as never, ...this.#inspection() }))
+    this.#run(createActor(this.#machines.root, { id: this.facts.id, snapshot: persisted.snapshot, input: { desk: this }, ...this.#inspection() }))
     this.#restored = undefined
   }
 
@@ -183,7 +183,7 @@ export class Instance implements InstanceDesk {
       changed = true
     }
     return {
-      snapshot: this.#passed === undefined ? this.#live.getPersistedSnapshot() : this.#machines.root.getPersistedSnapshot(this.#passed as never) as Snapshot<unknown>,
+      snapshot: this.#passed === undefined ? this.#live.getPersistedSnapshot() : this.#machines.root.getPersistedSnapshot(this.#passed as never),
       sequence: this.#sequence,
       ...(this.#ending === undefined ? {} : { ending: { token: this.#ending, calls: [...this.#calls] } }),
       ...(this.#moved.size === 0 ? {} : { dueAt: Object.fromEntries(this.#moved) }),
@@ -313,7 +313,7 @@ export class Instance implements InstanceDesk {
   receive(token: string, entry: number, event: CloudEventRecord, correlation: Readonly<Record<string, string>>): boolean {
     const effect = this.#effects.get(token)
     if (effect === undefined) return false
-    this.#reporter.effect('eventConsumed', effect.input, { detail: { type: event.type, id: event.id } })
+    this.#reporter.effect('eventConsumed', effect.input, { type: event.type, id: event.id })
     const context = this.#contextOf(effect)
     const outcome = settled(() => chain(receiveEvent({ program: this.program, scope: this, context, input: effect.input, entry, event, correlation }), (output) => ({ output })))
     this.#take(effect, chain(outcome, (done): Prepared => ('prepared' in done ? done.prepared : { kind: 'outcome', outcome: done })))
@@ -368,7 +368,8 @@ export class Instance implements InstanceDesk {
 
   /** Prepares an asynchronous action once more, from what its command carried: its host was stopped before it was done. */
   revive({ input, context }: DetachedOrigin): MaybePromise<Prepared> {
-    return this.#prepareAction({ ...input, gated: true }, context)
+    const site = { ...siteOf(this.program, input), isGated: true }
+    return prepareAction({ scope: this, facts: this.facts, log: this.#environment.log, site, context, token: input.token })
   }
 
   #send(event: { readonly type: string; readonly data?: unknown }): void {
@@ -383,29 +384,33 @@ export class Instance implements InstanceDesk {
     return this.#environment.inspect !== undefined
   }
 
-  admit(input: JsonObject): EffectInput {
-    this.#sequence += 1
+  admit(input: JsonObject, token = this.nextToken()): EffectInput {
     const now = this.#environment.clock.now()
     const milliseconds = this.#milliseconds(input)
-    const due = milliseconds === undefined ? {} : { dueAt: now + milliseconds }
-    return { ...input, token: String(this.#sequence), since: now, ...due } as EffectInput
+    const due = milliseconds === undefined ? undefined : { dueAt: now + milliseconds }
+    return { ...input, token, since: now, ...due } as EffectInput
+  }
+
+  nextToken(): string {
+    this.#sequence += 1
+    return String(this.#sequence)
   }
 
   get isIdle(): boolean {
     return this.#queue.length === 0 && this.#evaluating === undefined && this.#ending === undefined && this.#restored === undefined
   }
 
-  attempt(input: EffectInput, context: PathContext): Result | undefined {
+  attempt(site: ActionSite, token: string, context: PathContext): Result | undefined {
     let result: Result | undefined
     try {
       this.#count()
-      const prepared = this.#prepare(input, context)
-      result = prepared instanceof Promise ? undefined : this.#resultOf(input, context, prepared)
-      if (result === undefined) this.#attempted = { token: input.token, context, prepared }
+      const prepared = this.#prepareAction(site, token, context)
+      result = prepared instanceof Promise ? undefined : this.#resultOf(site.input, token, context, prepared)
+      if (result === undefined) this.#attempted = { token, context, prepared }
     } catch (error) {
       result = { error: toWorkflowError(error) }
     }
-    return result === undefined ? undefined : this.#conclude(input, result, context.data)
+    return result === undefined ? undefined : this.#conclude(site.input, result, context.data)
   }
 
   #milliseconds(input: JsonObject): number | undefined {
@@ -455,7 +460,7 @@ export class Instance implements InstanceDesk {
   }
 
   retries(params: StepParams, { count, delay }: RetryProgress): void {
-    this.#reporter.effect('actionRetried', params, { detail: { attempt: count, delay } })
+    this.#reporter.effect('actionRetried', params, { attempt: count, delay })
   }
 
   #count(): void {
@@ -546,27 +551,13 @@ export class Instance implements InstanceDesk {
       const steps = input['steps'] as unknown as readonly NamedStep[]
       return evaluateSteps(steps, context, this).then((output): Prepared => ({ kind: 'outcome', outcome: { output } }))
     }
-    if (input.effect === 'condition') {
-      const compiled = actionAt(this.program, addressOf(input))
-      const holds = compiled.condition?.evaluate(context.data, this.bindings(context)) ?? true
-      return chain(holds, (perform): Prepared => ({ kind: 'outcome', outcome: { output: { skipped: !perform } } }))
-    }
-    // What is carried out again was told when it began.
-    if (this.#restored === undefined) this.#reporter.effect('actionStarted', input)
-    return this.#prepareAction(input, context)
+    return this.#prepareAction(siteOf(this.program, input), input.token, context)
   }
 
-  #prepareAction(input: EffectInput, context: PathContext): MaybePromise<Prepared> {
-    return prepareAction({
-      scope: this,
-      facts: this.facts,
-      log: this.#environment.log,
-      compiled: actionAt(this.program, addressOf(input)),
-      context,
-      token: input.token,
-      state: this.program.states[input.state ?? 0]?.state.name ?? '',
-      gated: input['gated'] === true,
-    })
+  #prepareAction(site: ActionSite, token: string, context: PathContext): MaybePromise<Prepared> {
+    // What is carried out again was told when it began.
+    if (this.#restored === undefined && !site.isCondition) this.#reporter.actionStarted(site.compiled.place)
+    return prepareAction({ scope: this, facts: this.facts, log: this.#environment.log, site, context, token })
   }
 
   // A branch that shares the workflow data reads it when its turn comes, not when it was spawned.
@@ -592,7 +583,7 @@ export class Instance implements InstanceDesk {
       this.#commands.push({ kind: 'call', token, detached: false, run: () => settled(() => prepared.then((value) => ({ prepared: value }))) })
       return
     }
-    const result = this.#resultOf(input, effect.context ?? this.context, prepared)
+    const result = this.#resultOf(input, token, effect.context ?? this.context, prepared)
     if (result !== undefined) {
       this.#answer(effect, result)
     } else if (prepared.kind === 'await') {
@@ -604,7 +595,7 @@ export class Instance implements InstanceDesk {
   }
 
   /** What comes of an action at once; `undefined` where it has to be waited for. */
-  #resultOf(input: EffectInput, context: PathContext, prepared: Prepared): Result | undefined {
+  #resultOf(input: JsonObject, token: string, context: PathContext, prepared: Prepared): Result | undefined {
     switch (prepared.kind) {
       case 'outcome': return prepared.outcome
       case 'await': return undefined
@@ -613,7 +604,7 @@ export class Instance implements InstanceDesk {
         return { output: {} }
       case 'command':
         if (!prepared.command.detached) return undefined
-        this.#commands.push({ ...prepared.command, origin: { input, context } })
+        this.#commands.push({ ...prepared.command, origin: { input: { ...input, token } as EffectInput, context } })
         return { output: {} }
     }
   }
@@ -630,17 +621,18 @@ export class Instance implements InstanceDesk {
   }
 
   /** Looks whether a result has a place in the data, and tells how an action ended. */
-  #conclude(input: EffectInput, given: Result, data: Json): Result {
+  #conclude(input: StepParams, given: Result, data: Json): Result {
     const outcome = mergeable(this.program, input, given, data)
-    if (input.effect === 'action') this.#reporter.action(input, outcome)
+    if (input['effect'] === 'action') this.#reporter.actionEnded(actionAt(this.program, addressOf(input)).place, outcome)
     return outcome
   }
 }
 
 /** Gives an actor that was made late, or is made now, the snapshot that its machine has reached. */
 function adopt(scope: EarlyScope, snapshot: RootSnapshot): Root {
-  const actor = scope.self as unknown as { _snapshot: RootSnapshot; readonly _deferred: (() => void)[] }
-  actor._snapshot = snapshot
-  actor._deferred.push(...scope.takeDeferred())
-  return scope.self as Root
+  const actor = scope.self as unknown
+  const inside = actor as { _snapshot: RootSnapshot; readonly _deferred: (() => void)[] }
+  inside._snapshot = snapshot
+  inside._deferred.push(...scope.takeDeferred())
+  return actor as Root
 }

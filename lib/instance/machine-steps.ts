@@ -2,8 +2,9 @@ import { isJsonObject, type Json, type JsonObject } from '../common/index.ts'
 import type { State } from '../definition/index.ts'
 import type { LoopProgress, PathContext } from './context.ts'
 import type { Result } from './commands.ts'
-import type { EffectDesk, EffectInput } from './effect.ts'
+import type { EffectDesk } from './effect.ts'
 import { nodeIdOf } from './node-id.ts'
+import type { ActionSite } from './perform.ts'
 import type { Program } from './program.ts'
 import { EVALUATING_STEPS } from './steps/evaluating.ts'
 import type { Patch, StepParams, StepScope } from './steps/step.ts'
@@ -13,12 +14,14 @@ import { toWorkflowError } from './workflow-error.ts'
 export interface InstanceDesk extends EffectDesk, StepScope {
   /** An effect that begins now would be the next to be carried out: nothing else waits for its turn. */
   readonly isIdle: boolean
+  /** Gives the token of an effect that begins now. */
+  nextToken(): string
   /**
    * Carries out an effect that begins now, without an actor for it.
    *
-   * Gives `undefined` when it takes time: it is then to be posted, and what has been prepared is not prepared again.
+   * Gives `undefined` when it takes time: it is then to be admitted and posted, and what has been prepared is not prepared again.
    */
-  attempt(input: EffectInput, context: PathContext): Result | undefined
+  attempt(site: ActionSite, token: string, context: PathContext): Result | undefined
   /** Somebody looks on: every microstep has to be seen. */
   readonly isObserved: boolean
   /** A state is entered. @throws {@link InstanceError} `INSTANCE_LOOP` when there is no end to it */

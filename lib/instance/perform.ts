@@ -1,28 +1,40 @@
-import type { Json, Logger } from '../common/index.ts'
+import type { Json, JsonObject, Logger } from '../common/index.ts'
 import type { MaybePromise } from '../expressions/index.ts'
 import type { CallContext, FunctionResult } from '../functions/index.ts'
 import type { CallCommand, Outcome, Prepared, SubflowCommand } from './commands.ts'
 import type { ActionOutput, PathContext } from './context.ts'
 import type { InstanceFacts } from './facts.ts'
-import type { CompiledAction, CompiledFunction } from './program.ts'
+import { actionAt, type CompiledAction, type CompiledFunction, type Program } from './program.ts'
 import { produceEvent } from './steps/evaluating.ts'
-import { chain, type StepScope } from './steps/step.ts'
+import { addressOf, chain, type StepParams, type StepScope } from './steps/step.ts'
 import { FunctionError, InstanceError } from '../errors/index.ts'
 import { toWorkflowError } from './workflow-error.ts'
+
+/** An action, or its condition, where it stands in a definition: looked up once where it is known beforehand. */
+export interface ActionSite {
+  readonly compiled: CompiledAction
+  /** Only the condition is asked for: a sleep comes between it and the action. */
+  readonly isCondition: boolean
+  /** The condition was looked at before. */
+  readonly isGated: boolean
+  /** The static part of the effect's input. */
+  readonly input: JsonObject
+}
+
+/** Finds the site of an effect. */
+export function siteOf(program: Program, input: StepParams): ActionSite {
+  return { compiled: actionAt(program, addressOf(input)), isCondition: input['effect'] === 'condition', isGated: input['gated'] === true, input }
+}
 
 /** What an action needs while it is carried out. */
 export interface Performance {
   readonly scope: StepScope
   readonly facts: InstanceFacts
   readonly log: Logger
-  readonly compiled: CompiledAction
+  readonly site: ActionSite
   /** Context with the data that the action sees. */
   readonly context: PathContext
   readonly token: string
-  /** Name of the state. */
-  readonly state: string
-  /** The condition was looked at before a sleep. */
-  readonly gated: boolean
 }
 
 const SKIPPED: Prepared = { kind: 'outcome', outcome: { output: { skipped: true } satisfies ActionOutput } }
@@ -33,20 +45,24 @@ const SKIPPED: Prepared = { kind: 'outcome', outcome: { output: { skipped: true 
  * @throws whatever an expression throws, as a rejection for JSONata
  */
 export function prepareAction(performance: Performance): MaybePromise<Prepared> {
-  const { compiled, context, scope, gated } = performance
-  if (compiled.condition === undefined || gated) return prepareView(performance)
-  const holds = compiled.condition.evaluate(context.data, scope.bindings(context))
+  const { site: { compiled: { condition }, isCondition, isGated }, context, scope } = performance
+  if (isCondition) {
+    const holds = condition?.evaluate(context.data, scope.bindings(context)) ?? true
+    return chain(holds, (perform) => ({ kind: 'outcome', outcome: { output: { skipped: !perform } satisfies ActionOutput } }))
+  }
+  if (condition === undefined || isGated) return prepareView(performance)
+  const holds = condition.evaluate(context.data, scope.bindings(context))
   return chain(holds, (perform) => (perform ? prepareView(performance) : SKIPPED))
 }
 
 function prepareView(performance: Performance): MaybePromise<Prepared> {
-  const { compiled, context, scope } = performance
+  const { site: { compiled }, context, scope } = performance
   if (compiled.from === undefined) return prepareCall(performance, context.data)
   return chain(compiled.from.evaluate(context.data, scope.bindings(context)), (view) => prepareCall(performance, view))
 }
 
 function prepareCall(performance: Performance, view: Json): MaybePromise<Prepared> {
-  const { compiled, context, scope } = performance
+  const { site: { compiled }, context, scope } = performance
   const { action, trigger } = compiled
   if (trigger !== undefined) {
     return chain(produceEvent(trigger, view, context, scope), (event): Prepared => ({ kind: 'publish', event }))
@@ -81,7 +97,7 @@ function notFound({ action, name }: CompiledAction): FunctionError {
 }
 
 /** `results` sees the result only; with `useResults: false` nothing is merged (S150, S152). */
-function filterResult({ compiled, context, scope }: Performance, result: FunctionResult): MaybePromise<ActionOutput> {
+function filterResult({ site: { compiled }, context, scope }: Performance, result: FunctionResult): MaybePromise<ActionOutput> {
   const response = result.response === undefined ? {} : { response: result.response }
   const { output } = result
   if (!compiled.action.actionDataFilter.useResults || output === undefined) return response
@@ -90,7 +106,7 @@ function filterResult({ compiled, context, scope }: Performance, result: Functio
 }
 
 function subflowCommand(performance: Performance, input: Json): SubflowCommand {
-  const { workflowId, version, invoke, onParentComplete } = performance.compiled.action.subFlowRef ?? { workflowId: '', invoke: 'sync' as const, onParentComplete: 'terminate' as const, version: undefined }
+  const { workflowId, version, invoke, onParentComplete } = performance.site.compiled.action.subFlowRef ?? { workflowId: '', invoke: 'sync' as const, onParentComplete: 'terminate' as const, version: undefined }
   return {
     kind: 'subflow',
     token: performance.token,
@@ -105,7 +121,7 @@ function subflowCommand(performance: Performance, input: Json): SubflowCommand {
 }
 
 function callCommand(performance: Performance, called: CompiledFunction, data: Json, args: Json | undefined): CallCommand {
-  const { compiled, token } = performance
+  const { site: { compiled }, token } = performance
   return {
     kind: 'call',
     token,
@@ -125,8 +141,9 @@ function callCommand(performance: Performance, called: CompiledFunction, data: J
   }
 }
 
-function callContext({ facts, compiled, token, log, state }: Performance, signal: AbortSignal): CallContext {
+function callContext({ facts, site: { compiled }, token, log }: Performance, signal: AbortSignal): CallContext {
   const { parent } = facts
+  const { state } = compiled.place
   return {
     workflowId: facts.workflowId,
     workflowVersion: facts.version,

@@ -1,9 +1,8 @@
 import type { Json, JsonObject } from '../common/index.ts'
 import type { Result } from './commands.ts'
-import type { EffectInput } from './effect.ts'
 import type { HistoryStep } from './history.ts'
 import { placeAt } from './node-id.ts'
-import type { Program } from './program.ts'
+import type { Place, Program } from './program.ts'
 import type { StepParams } from './steps/step.ts'
 
 /** A step as an instance tells it; `sequence` and `at` are the host's to give. */
@@ -26,27 +25,35 @@ export class Reporter {
 
   /** Tells that a state is entered, given by its index, with the data that it finds. */
   entered(state: number, data: Json): void {
-    this.#tell?.({ type: 'stateEntered', ...placeAt(this.#program, { state }), data })
+    const place = this.#program.states[state]?.place
+    if (place !== undefined) this.#tell?.({ type: 'stateEntered', ...place, data })
   }
 
   /** Tells which condition a switch state took; its default when there is none of that index. */
   chose(index: number, choice: number): void {
-    const state = this.#program.states[index]?.state
+    const { state, place } = this.#program.states[index] ?? {}
     if (this.#tell === undefined || state?.type !== 'switch') return
     const condition = state.dataConditions[choice]
     const name = condition === undefined ? 'default' : condition.name ?? condition.condition
-    this.#tell({ type: 'conditionTaken', ...placeAt(this.#program, { state: index }), detail: { condition: name, index: choice } })
+    this.#tell({ type: 'conditionTaken', ...place, detail: { condition: name, index: choice } })
   }
 
   /** Tells a step of an effect, with its place in the definition. */
-  effect(type: ReportedStep['type'], input: EffectInput | StepParams, more: Pick<ReportedStep, 'data' | 'detail'> = {}): void {
-    this.#tell?.({ type, ...placeAt(this.#program, input), ...more })
+  effect(type: ReportedStep['type'], input: StepParams, detail?: JsonObject): void {
+    if (this.#tell === undefined) return
+    const place = placeAt(this.#program, input)
+    this.#tell(detail === undefined ? { type, ...place } : { type, ...place, detail })
+  }
+
+  /** Tells that an action begins. */
+  actionStarted(place: Place): void {
+    this.#tell?.({ type: 'actionStarted', ...place })
   }
 
   /** Tells how an action ended. */
-  action(input: EffectInput, outcome: Result): void {
+  actionEnded(place: Place, outcome: Result): void {
     if (this.#tell === undefined) return
-    if ('error' in outcome) this.effect('actionFailed', input, { detail: { ...outcome.error } as unknown as JsonObject })
-    else this.effect('actionCompleted', input, { data: (outcome.output as { result?: Json } | undefined)?.result ?? null })
+    if ('error' in outcome) this.#tell({ type: 'actionFailed', ...place, detail: { ...outcome.error } })
+    else this.#tell({ type: 'actionCompleted', ...place, data: (outcome.output as { result?: Json } | undefined)?.result ?? null })
   }
 }

@@ -164,8 +164,8 @@ function createTally(bounds: readonly number[]): Tally {
 
 function record(tally: Tally, bounds: readonly number[], value: number): void {
   const amount = Math.max(0, value)
-  const bucket = bounds.findIndex((bound) => amount <= bound)
-  const index = bucket === -1 ? bounds.length : bucket
+  let index = 0
+  while (index < bounds.length && amount > (bounds[index] as number)) index += 1
   tally.counts[index] = (tally.counts[index] ?? 0) + 1
   tally.sum += amount
   tally.count++

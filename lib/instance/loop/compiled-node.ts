@@ -1,6 +1,7 @@
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
 import type { JsonObject } from '../../common/index.ts'
 import type { PathContext } from '../context.ts'
+import { siteOf, type ActionSite } from '../perform.ts'
 import type { Program } from '../program.ts'
 import { GUARDS, type Guard } from '../guards.ts'
 import { FLOW_STEPS } from '../steps/flow.ts'
@@ -16,7 +17,7 @@ export interface CompiledNode {
   readonly exit: readonly CompiledAction[]
   readonly invokes: readonly CompiledInvoke[]
   /** The effect that is all a leaf is there for, where it can be carried out at once: an action, or its condition. */
-  readonly only: CompiledInvoke | undefined
+  readonly only: { readonly invoke: CompiledInvoke; readonly site: ActionSite } | undefined
   readonly always: readonly CompiledTransition[]
   /** Transitions by event type. */
   readonly on: ReadonlyMap<string, readonly CompiledTransition[]>
@@ -95,7 +96,7 @@ export function compileNodes(machine: AnyStateMachine, program: Program, effects
       entry: node.entry.map(compileAction),
       exit: node.exit.map(compileAction),
       invokes,
-      only: node.type === 'atomic' && invokes.length === 1 && AT_ONCE.has(invokes[0]?.src ?? '') ? invokes[0] : undefined,
+      only: node.type === 'atomic' && invokes.length === 1 ? onlyOf(invokes[0], program) : undefined,
       get always() { return always },
       on,
       get onIteration() { return onIteration },
@@ -162,6 +163,11 @@ export function compileNodes(machine: AnyStateMachine, program: Program, effects
     if (target !== undefined) aim(transition, target)
   }
   return known ? root : undefined
+}
+
+function onlyOf(invoke: CompiledInvoke | undefined, program: Program): CompiledNode['only'] {
+  if (invoke === undefined || !AT_ONCE.has(invoke.src) || typeof invoke.input === 'function') return undefined
+  return { invoke, site: siteOf(program, invoke.input) }
 }
 
 /** Finds the nodes that a transition leaves and enters (SCXML: least common compound ancestor). */

@@ -34,7 +34,11 @@ interface Macrostep {
   /** Nothing of this step is left for its end: what begins now may be carried out at once. */
   isPlain: boolean
   /** An effect that has begun and has no actor yet. */
-  begun: { readonly invoke: CompiledInvoke; readonly input: EffectInput } | undefined
+  begun: CompiledNode['only']
+  /** Its token. */
+  token: string
+  /** An error of an effect that nothing takes. */
+  broken: { readonly error: unknown } | undefined
 }
 
 /**
@@ -84,7 +88,7 @@ export class Loop {
   #macrostep(scope: LoopScope, desk: InstanceDesk, event: StepEvent, context: PathContext, leaf: CompiledNode, children: Children): Macrostep {
     // Branches take turns, and so do their actions: only the workflow itself may go on at once.
     const isPlain = scope instanceof EarlyScope || scope.self._parent === undefined
-    return { machine: this.#machine, scope, desk, event, context, leaf, children, done: false, isPlain, begun: undefined }
+    return { machine: this.#machine, scope, desk, event, context, leaf, children, done: false, isPlain, begun: undefined, token: '', broken: undefined }
   }
 
   /** Goes on until nothing is open and nothing can be carried out at once, then builds the snapshot. */
@@ -96,9 +100,10 @@ export class Loop {
         if (!attempt(step)) break
         rest(step)
       } catch (error) {
-        // As XState has it, the instance stands where its last whole step led it.
-        return { ...this.#template(leaf), context, children: step.children, status: 'error', error } as LoopSnapshot
+        step.broken = { error }
       }
+      // As XState has it, the instance then stands where its last whole step led it.
+      if (step.broken !== undefined) return { ...this.#template(leaf), context, children: step.children, status: 'error', error: step.broken.error } as LoopSnapshot
     }
     if (step.done) stopAll(step)
     const snapshot = { ...this.#template(step.leaf), context: step.context, children: step.children }
@@ -166,14 +171,14 @@ function rest(step: Macrostep): void {
 
 /** Carries out the effect that has begun, and takes what came of it; one that takes time gets its actor. Tells whether it was carried out. */
 function attempt(step: Macrostep): boolean {
-  const { begun, scope, desk } = step
+  const { begun, scope, desk, token } = step
   if (begun === undefined) return false
-  const { invoke, input } = begun
+  const { invoke, site } = begun
   step.begun = undefined
   if (scope instanceof EarlyScope) scope.begun()
-  const result = desk.attempt(input, step.context)
+  const result = desk.attempt(site, token, step.context)
   if (result === undefined) {
-    startEffect(step, invoke, input)
+    startEffect(step, invoke, desk.admit(site.input, token))
     return false
   }
   step.event = 'error' in result
@@ -181,7 +186,7 @@ function attempt(step: Macrostep): boolean {
     : { type: invoke.done, output: result.output, actorId: invoke.id }
   const transition = select(step.leaf, step.event, step.context)
   if (transition !== undefined) take(step, transition)
-  else if ('error' in result) throw result.error
+  else if ('error' in result) step.broken = result
   return true
 }
 
@@ -195,15 +200,17 @@ function take(step: Macrostep, { domain, actions, enter }: CompiledTransition): 
 
 function exitNode(step: Macrostep, node: CompiledNode): void {
   for (const action of node.exit) act(step, action)
-  if (step.begun?.invoke === node.only) step.begun = undefined
+  if (step.begun === node.only) step.begun = undefined
   for (const { id } of node.invokes) stop(step, id)
 }
 
 function enterNode(step: Macrostep, node: CompiledNode): void {
   step.leaf = node
   for (const action of node.entry) act(step, action)
-  if (node.only !== undefined && step.isPlain && step.desk.isIdle) step.begun = { invoke: node.only, input: step.desk.admit(inputOf(step, node.only) as JsonObject) }
-  else for (const invoke of node.invokes) start(step, invoke)
+  if (node.only !== undefined && step.isPlain && step.desk.isIdle) {
+    step.begun = node.only
+    step.token = step.desk.nextToken()
+  } else for (const invoke of node.invokes) start(step, invoke)
   if (node.isFinal) step.done = true
 }
 
