@@ -1,14 +1,35 @@
 import { readFileSync } from 'node:fs'
-import { relative } from 'node:path'
+import { isAbsolute, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Violation } from '../errors/index.ts'
 
+/** What a definition file is worded with. */
+interface WordingOptions {
+  /** Files below it are named relative to it. */
+  readonly cwd?: string
+  /** Text of the file. @default read from it */
+  readonly text?: string
+}
+
 /** Words an error of a definition file: every violation with place, the line itself, a caret, and the cure. */
-export function wordViolations(file: string, error: { readonly message: string; readonly violations?: readonly Violation[] }, options: { readonly cwd?: string; readonly text?: string } = {}): string {
-  const name = options.cwd === undefined ? file : relative(options.cwd, file) || file
+export function wordViolations(file: string, error: { readonly message: string; readonly violations?: readonly Violation[] }, { cwd, text }: WordingOptions = {}): string {
   const violations = error.violations ?? []
-  if (violations.length === 0) return `${name}: ${error.message}`
-  const lines = (options.text ?? readQuietly(file)).split('\n')
-  return violations.map((violation) => wordViolation(name, violation, lines)).join('\n')
+  if (violations.length === 0) return `${nameFile(file, cwd)}: ${error.message}`
+  const texts = new Map<string, readonly string[]>()
+  const linesOf = (name: string): readonly string[] => {
+    const lines = texts.get(name) ?? (name === file && text !== undefined ? text : readQuietly(name)).split('\n')
+    texts.set(name, lines)
+    return lines
+  }
+  return violations.map((violation) => wordViolation(nameFile(violation.file ?? file, cwd), violation, linesOf(violation.file ?? file))).join('\n')
+}
+
+/** Names a file relative to a directory when it is below it, by its full path otherwise: `../../x` is hard to read. */
+export function nameFile(file: string, cwd: string | undefined): string {
+  const path = file.startsWith('file:') ? fileURLToPath(file) : file
+  if (cwd === undefined || !isAbsolute(path)) return path
+  const name = relative(cwd, path)
+  return name === '' || name.startsWith('..') ? path : name
 }
 
 /** Words one violation with the line it stands in. */

@@ -3,11 +3,13 @@ export { compileDataSchema, type DataValidator } from './data-schema.ts'
 export { checkDuplicates } from './duplicates.ts'
 export { expressionSites } from './expression-sites.ts'
 export { lint, type LintOptions } from './lint.ts'
+export { describeViolation } from './invalid.ts'
 export { loadDefinition, loadDefinitions, type DefinitionInput, type LoadOptions } from './load.ts'
 export { findMissingWorkflows } from './missing-workflows.ts'
 export { normalise } from './normalise.ts'
 export { type NormaliseOptions } from './normalise/to-definition.ts'
 export { parseDocument } from './parse.ts'
+export { createSourceLocator, type SourceLocator } from './source-places.ts'
 export { validate } from './validate.ts'
 export type {
   Action,

@@ -6,12 +6,14 @@ import { findDefinitionFiles, mayBeDefinition } from './find-files.ts'
 import { readText, statusOf } from './io.ts'
 import { lint } from './lint.ts'
 import { toDefinition, type NormaliseOptions } from './normalise/to-definition.ts'
-import { invalid, MAX_DOCUMENT_LENGTH, parseDocument, type ParsedDocument } from './parse.ts'
+import { invalid } from './invalid.ts'
+import { MAX_DOCUMENT_LENGTH, parseDocument, type ParsedDocument } from './parse.ts'
 import { createResourceReader, type ReadResourceOptions } from './read-resource.ts'
 import { resolveReferences, type ResolvedDocument } from './resources.ts'
 import { restoreNumberText } from './restore-text.ts'
 import type { LoadFailure } from './catalogue.ts'
-import type { LintWarning, LoadedDefinition } from './types.ts'
+import { findPlace } from './source-places.ts'
+import type { DefinitionSource, LintWarning, LoadedDefinition } from './types.ts'
 import type { SemanticFinding } from './semantics/scope.ts'
 import { findFaults } from './validate.ts'
 
@@ -48,7 +50,7 @@ export interface LoadResult {
 export async function loadDefinition(input: DefinitionInput, options: LoadOptions): Promise<LoadedDefinition> {
   const { uri, text } = await readInput(input)
   const inline = typeof input === 'object' && 'document' in input
-  return loadParsed(inline ? withoutPositions(parseDocument(text, { uri, format: 'json' })) : parseDocument(text, { uri }), text, options)
+  return loadParsed(inline ? withoutPositions(parseDocument(text, { uri, format: 'json' })) : parseDocument(text, { uri }), text, options, inline)
 }
 
 /**
@@ -84,7 +86,7 @@ function parseQuietly(text: string, uri: string): ParsedDocument | undefined {
   }
 }
 
-async function loadParsed(parsed: ParsedDocument, text: string, options: LoadOptions): Promise<LoadedDefinition> {
+async function loadParsed(parsed: ParsedDocument, text: string, options: LoadOptions, isGenerated = false): Promise<LoadedDefinition> {
   if (!isJsonObject(parsed.value)) {
     throw invalid(
       parsed.uri,
@@ -96,7 +98,7 @@ async function loadParsed(parsed: ParsedDocument, text: string, options: LoadOpt
   const violations = [...resolved.violations, ...findFaults(resolved.document, options)]
   if (violations.length > 0) throw refusal(parsed, resolved, violations)
   const definition = toDefinition(resolved.document, options)
-  const warnings = lint(resolved.document, { ...options, original: parsed.value }).map((warning) => placed(warning, parsed, resolved))
+  const warnings = lint(resolved.document, { ...options, original: parsed.value }).map((warning) => placedWarning(warning, parsed, resolved))
   const tolerated = options.strict === true ? warnings.filter((warning) => warning.rule.startsWith('tolerated-')) : []
   if (tolerated.length > 0) throw invalid(
     parsed.uri,
@@ -110,33 +112,30 @@ async function loadParsed(parsed: ParsedDocument, text: string, options: LoadOpt
       text,
       hash: createHash('sha256').update(text).digest('hex'),
       resources: resolved.resources,
+      ...(resolved.origins.size === 0 ? {} : { origins: originsOf(resolved) }),
+      ...(isGenerated ? { generated: true } : {}),
     },
     warnings,
   }
 }
 
+function originsOf({ origins }: ResolvedDocument): NonNullable<DefinitionSource['origins']> {
+  return Object.fromEntries([...origins].map(([prefix, { parsed, pointer }]) => [prefix, { uri: parsed.uri, pointer }]))
+}
+
 function refusal(parsed: ParsedDocument, resolved: ResolvedDocument, findings: readonly SemanticFinding[]): DefinitionError {
-  const violations = findings.map(({ unsupported: _mark, ...violation }) => placed<Violation>(violation, parsed, resolved))
+  const violations = findings.map(({ unsupported: _mark, ...violation }) => placed(violation, parsed, resolved))
   return invalid(parsed.uri, violations, { unsupported: findings.every(({ unsupported }) => unsupported === true) })
 }
 
 /** Adds the line; what came from another file is told with that file's name and line. */
-function placed<Found extends Violation | LintWarning>(found: Found, parsed: ParsedDocument, resolved: ResolvedDocument): Found {
-  for (const [prefix, origin] of resolved.origins) {
-    if (found.pointer === prefix || found.pointer.startsWith(`${prefix}/`)) {
-      const position = nearestPosition(origin.parsed, origin.pointer + found.pointer.slice(prefix.length))
-      return { ...found, ...position, message: `${found.message} [in ${origin.parsed.uri}]` }
-    }
-  }
-  return { ...found, ...nearestPosition(parsed, found.pointer) }
+function placed(found: Violation, parsed: ParsedDocument, resolved: ResolvedDocument): Violation {
+  return { ...found, ...findPlace(parsed, resolved.origins, found.pointer) }
 }
 
-/** Finds the position of a place, else of the nearest place around it: what is missing has none of its own. */
-function nearestPosition(parsed: ParsedDocument, pointer: string): { line: number; column: number } | undefined {
-  for (let place = pointer; ; place = place.slice(0, place.lastIndexOf('/'))) {
-    const position = parsed.position(place)
-    if (position !== undefined || place === '') return position
-  }
+function placedWarning(found: LintWarning, parsed: ParsedDocument, resolved: ResolvedDocument): LintWarning {
+  const { file, ...position } = findPlace(parsed, resolved.origins, found.pointer) ?? {}
+  return { ...found, ...position, ...(file === undefined ? {} : { message: `${found.message} [in ${file}]` }) }
 }
 
 async function readInput(input: DefinitionInput): Promise<{ uri: string; text: string }> {

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../common/index.ts'
-import { invalid } from './parse.ts'
+import { invalid } from './invalid.ts'
 import { toDefinition, type NormaliseOptions } from './normalise/to-definition.ts'
 import type { Definition } from './types.ts'
 import { validate } from './validate.ts'

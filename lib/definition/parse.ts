@@ -1,12 +1,20 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument as parseYamlText, visit, type Document } from 'yaml'
 import { fromPointer, isNestedDeeper, toPointer, type Json } from '../common/index.ts'
 import { DefinitionError, type Violation } from '../errors/index.ts'
+import { invalid } from './invalid.ts'
 import { findJsonPositions, type JsonPositions } from './json-positions.ts'
+import { findInScalar, type Notation } from './scalar-positions.ts'
 
 /** Line and column in a text, both from 1. */
-interface Position {
+export interface Position {
   readonly line: number
   readonly column: number
+}
+
+/** A character of a text value: the value, so that it can be compared, and an offset in it. */
+export interface TextPlace {
+  readonly text: string
+  readonly offset: number
 }
 
 /** A JSON or YAML text, read. */
@@ -15,8 +23,11 @@ export interface ParsedDocument {
   readonly format: 'json' | 'yaml'
   /** Address of the text, for messages. */
   readonly uri: string
-  /** Where the value at a JSON pointer stands; `undefined` when there is none. */
-  position(pointer: string): Position | undefined
+  /**
+   * Where the value at a JSON pointer stands, or a character of it; `undefined` when there is none. What cannot be followed into the
+   * value, because the value is another or is written in a way that does not allow it, is told as the beginning of the value.
+   */
+  position(pointer: string, place?: TextPlace): Position | undefined
   /** The characters of the scalar at a JSON pointer, quotes included: `1.0` stays `1.0`. */
   sourceText(pointer: string): string | undefined
 }
@@ -110,17 +121,26 @@ function parseJson(text: string, uri: string): ParsedDocument {
     value,
     format: 'json',
     uri,
-    position: (pointer) => locate(find(), text, pointer),
-    sourceText(pointer) {
-      const offset = find().offsets.get(pointer)
-      return offset === undefined ? undefined : /^(?:"(?:[^"\\]|\\.)*"|[^\s,\]}]+)/.exec(text.slice(offset, offset + 1000))?.[0]
-    },
+    position: (pointer, place) => locate(find(), text, pointer, place),
+    sourceText: (pointer) => jsonScalar(find(), text, pointer),
   }
 }
 
-function locate(positions: JsonPositions, text: string, pointer: string): Position | undefined {
+function locate(positions: JsonPositions, text: string, pointer: string, place?: TextPlace): Position | undefined {
   const offset = positions.offsets.get(pointer)
-  return offset === undefined ? undefined : positionAt(text, offset)
+  if (offset === undefined) return undefined
+  const source = place === undefined ? undefined : jsonScalar(positions, text, pointer)
+  const within = place === undefined || source?.startsWith('"') !== true ? 0 : findInScalar(source, 'double-quoted', place.text, place.offset) ?? 0
+  return positionAt(text, offset + within)
+}
+
+const JSON_SCALAR = /"(?:[^"\\]|\\.)*"|[^\s,\]}]+/y
+
+function jsonScalar(positions: JsonPositions, text: string, pointer: string): string | undefined {
+  const offset = positions.offsets.get(pointer)
+  if (offset === undefined) return undefined
+  JSON_SCALAR.lastIndex = offset
+  return JSON_SCALAR.exec(text)?.[0]
 }
 
 function parseYaml(text: string, uri: string): ParsedDocument {
@@ -146,9 +166,10 @@ function parseYaml(text: string, uri: string): ParsedDocument {
     }
     const value = document.toJS({ maxAliasCount: MAX_ALIASES }) as Json
     refuseDeepNesting(value, uri)
-    const position: ParsedDocument['position'] = (pointer) => {
-      const offset = findYamlNode(document, pointer)?.range?.[0]
-      return offset === undefined ? undefined : toPosition(offset)
+    const position: ParsedDocument['position'] = (pointer, place) => {
+      const node = findYamlNode(document, pointer)
+      const offset = node?.range?.[0]
+      return offset === undefined ? undefined : toPosition(offset + (place === undefined ? 0 : findInYaml(text, node, place)))
     }
     const wrong = findNonNumber(value)
     if (wrong !== undefined) {
@@ -220,6 +241,18 @@ function findYamlNode(document: Document, pointer: string): YamlNode | undefined
   return typeof node === 'object' && node !== null ? node : undefined
 }
 
+const NOTATIONS: Readonly<Record<string, Notation>> = {
+  PLAIN: 'plain', QUOTE_DOUBLE: 'double-quoted', QUOTE_SINGLE: 'single-quoted', BLOCK_LITERAL: 'block', BLOCK_FOLDED: 'block',
+}
+
+/** Gives how far from its beginning a character of a scalar stands; 0 where that cannot be told. */
+function findInYaml(text: string, node: unknown, place: TextPlace): number {
+  const notation = isScalar(node) ? NOTATIONS[node.type ?? ''] : undefined
+  const range = isScalar(node) ? node.range : undefined
+  if (notation === undefined || range === undefined || range === null) return 0
+  return findInScalar(text.slice(range[0], range[1]), notation, place.text, place.offset) ?? 0
+}
+
 /** An explicit stack: recursion would end where the author likes. */
 function refuseDeepNesting(document: Json, uri: string): void {
   const pending: { value: unknown; depth: number }[] = [{ value: document, depth: 0 }]
@@ -256,32 +289,4 @@ function positionAt(text: string, offset: number): Position {
 
 function refuse(uri: string, violation: Omit<Violation, 'pointer'> & { pointer?: string }, cause?: unknown): never {
   throw invalid(uri, [{ pointer: '', ...violation }], { cause })
-}
-
-/**
- * Makes the error for a document with faults; its message names file, line, pointer, fault and cure of each (the
- * first ten).
- *
- * @internal
- */
-export function invalid(
-  uri: string,
-  violations: readonly Violation[],
-  { unsupported = false, cause }: { readonly unsupported?: boolean; readonly cause?: unknown } = {},
-): DefinitionError {
-  const shown = violations.slice(0, 10).map((violation) => `  ${describe(violation)}`)
-  const more = violations.length > shown.length ? [`  … and ${String(violations.length - shown.length)} more`] : []
-  const count = violations.length === 1 ? 'a fault' : `${String(violations.length)} faults`
-  return new DefinitionError({
-    code: unsupported ? 'DEFINITION_UNSUPPORTED' : 'DEFINITION_INVALID',
-    message: [`${uri} has ${count}:`, ...shown, ...more].join('\n'),
-    details: { uri },
-    violations,
-    ...(cause === undefined ? {} : { cause }),
-  })
-}
-
-function describe({ line, column, pointer, message, hint }: Violation): string {
-  const place = line === undefined ? '' : `line ${String(line)}${column === undefined ? '' : `:${String(column)}`} `
-  return `${place}${pointer === '' ? '' : `${pointer}: `}${message}${hint === undefined ? '' : ` (${hint})`}`
 }

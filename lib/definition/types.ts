@@ -372,7 +372,7 @@ export interface LoadedDefinition {
 }
 
 /** The author's document. */
-interface DefinitionSource {
+export interface DefinitionSource {
   /** Absolute path or URI of the file; a made-up one for inline documents. */
   readonly uri: string
   readonly format: 'json' | 'yaml'
@@ -381,6 +381,10 @@ interface DefinitionSource {
   readonly hash: string
   /** Files that were read to resolve external references, by URI. */
   readonly resources: Readonly<Record<string, string>>
+  /** For each JSON pointer whose value came from one of these files: its URI, and the pointer there. */
+  readonly origins?: Readonly<Record<string, { readonly uri: string; readonly pointer: string }>>
+  /** True when the text was made from an object: lines of it mean nothing to the author. */
+  readonly generated?: true
 }
 
 /** Something worth a look that does not stop a definition. */

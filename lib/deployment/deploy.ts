@@ -1,11 +1,13 @@
 import type { Clock, IdSource, Json, Logger } from '../common/index.ts'
 import { compileDataSchema, type DataSchema, type DataValidator, type FunctionDefinition, type LoadedDefinition } from '../definition/index.ts'
-import { DefinitionError, ExpressionError, type Violation } from '../errors/index.ts'
+import { DefinitionError } from '../errors/index.ts'
 import { createBindings, createExpressions, type Expressions, type ExpressionsOptions, type MaybePromise } from '../expressions/index.ts'
 import type { CallContext, FunctionCall, FunctionCompiler, FunctionResult, FunctionScope, Invoker } from '../functions/index.ts'
 import { compileSchedule, type DeployedWorkflow } from '../hosts/index.ts'
 import { bindMachines, createProgram, type LoopChoice, type SecretReader } from '../instance/index.ts'
 import { translate } from '../translation/index.ts'
+import { Faults } from './faults.ts'
+import { variablesOf } from './loop-variables.ts'
 
 /** What definitions are made ready with. */
 export interface DeployOptions {
@@ -18,6 +20,11 @@ export interface DeployOptions {
   readonly maxSteps: number
   /** @default 'fast' */
   readonly loop?: LoopChoice
+  /**
+   * Variables that a calling workflow may hand on: those of the loops of all definitions. Other unknown variables are faults; when
+   * absent any may exist, as for a definition that was accepted before and whose callers are not at hand.
+   */
+  readonly inheritedVariables?: readonly string[]
   /** Limits and switches of `sonatina.expressions.*`. */
   readonly expressions: Partial<Pick<ExpressionsOptions, 'limits' | 'regex' | 'lenient' | 'dynamicSecrets'>>
   /** Project directory. */
@@ -34,9 +41,9 @@ export interface DeployOptions {
  */
 export async function deploy(loaded: LoadedDefinition, options: DeployOptions): Promise<DeployedWorkflow> {
   const { definition } = loaded
-  const faults = new Faults()
+  const faults = new Faults(loaded)
   const expressions = faults.try('', () => createExpressions(expressionsOptions(loaded, options)))
-  if (expressions === undefined) throw faults.toError(loaded)
+  if (expressions === undefined) throw faults.toError()
   const invokers = await compileFunctions(loaded, expressions, options, faults)
   const program = createProgram({ definition, expressions, invokers, collect: (compile) => faults.try('', compile) })
   undeclaredSecrets(loaded, expressions, faults)
@@ -44,7 +51,7 @@ export async function deploy(loaded: LoadedDefinition, options: DeployOptions): 
   const validateOutput = compileSchema(definition.dataOutputSchema, '/extensions', faults)
   const { schedule } = definition.start
   if (schedule !== undefined) faults.try('/start/schedule', () => compileSchedule(schedule, options.clock.now()))
-  if (faults.any) throw faults.toError(loaded)
+  if (faults.any) throw faults.toError()
   return {
     loaded,
     program,
@@ -64,6 +71,7 @@ function expressionsOptions({ definition, source }: LoadedDefinition, options: D
     ids: options.ids,
     file: source.uri,
     workflow: definition.id,
+    ...(options.inheritedVariables && { variables: [...new Set([...variablesOf(definition), ...options.inheritedVariables])] }),
     ...options.expressions,
   }
 }
@@ -113,7 +121,8 @@ function undeclaredSecrets({ definition }: LoadedDefinition, { reads }: Expressi
   if (definition.profile === 'sonataflow') return
   for (const key of reads.secrets) {
     if (!definition.secrets.includes(key)) {
-      faults.add('/secrets', new DefinitionError({ code: 'DEFINITION_INVALID', message: `An expression reads the secret "${key}", which "secrets" does not declare; add it there` }))
+      const message = `an expression reads the secret "${key}", which "secrets" does not declare`
+      faults.add('', new DefinitionError({ code: 'DEFINITION_INVALID', message, violations: [{ pointer: '/secrets', message, hint: 'add it there' }] }))
     }
   }
 }
@@ -121,48 +130,4 @@ function undeclaredSecrets({ definition }: LoadedDefinition, { reads }: Expressi
 // Input that may violate its schema is not looked at (S024).
 function compileSchema(schema: DataSchema | undefined, pointer: string, faults: Faults): DataValidator | undefined {
   return schema?.failOnValidationErrors === true ? faults.try(pointer, () => compileDataSchema(schema)) : undefined
-}
-
-/** Collects what is wrong, so that an author sees all of it at once. */
-class Faults {
-  readonly #violations: Violation[] = []
-  #unsupported = true
-
-  get any(): boolean {
-    return this.#violations.length > 0
-  }
-
-  try<Result>(pointer: string, run: () => Result): Result | undefined {
-    try {
-      return run()
-    } catch (error) {
-      this.add(pointer, error)
-      return undefined
-    }
-  }
-
-  add(pointer: string, error: unknown): void {
-    if (!(error instanceof DefinitionError) && !(error instanceof ExpressionError)) throw error
-    if (error.code !== 'DEFINITION_UNSUPPORTED') this.#unsupported = false
-    if (error instanceof DefinitionError && error.violations.length > 0) this.#violations.push(...error.violations)
-    else this.#violations.push(violationOf(pointer, error))
-  }
-
-  toError({ definition, source }: LoadedDefinition): DefinitionError {
-    const list = this.#violations.map(({ pointer, message }) => `${pointer === '' ? '' : `${pointer}: `}${message}`)
-    return new DefinitionError({
-      code: this.#unsupported ? 'DEFINITION_UNSUPPORTED' : 'DEFINITION_INVALID',
-      message: `Workflow "${definition.id}" (${source.uri}) cannot run:\n${list.join('\n')}`,
-      violations: this.#violations,
-    })
-  }
-}
-
-function violationOf(pointer: string, error: DefinitionError | ExpressionError): Violation {
-  const { details, message } = error
-  return {
-    pointer: typeof details['pointer'] === 'string' ? details['pointer'] : pointer,
-    message,
-    // Line and column of an expression error count inside its text, which the message says; here they would be taken for the file's.
-  }
 }

@@ -2,6 +2,7 @@ import type { Logger } from '../common/index.ts'
 import { checkDuplicates, loadDefinition, loadDefinitions, type DefinitionInput, type LoadedDefinition, type LoadFailure, type LoadOptions } from '../definition/index.ts'
 import { DefinitionError } from '../errors/index.ts'
 import { deploy, type DeployOptions } from './deploy.ts'
+import { variablesOf } from './loop-variables.ts'
 import type { Registry } from './registry.ts'
 
 /** What loading definitions into service needs. */
@@ -36,18 +37,19 @@ export function createLoader(options: LoaderOptions): Loader {
     const { loaded, failures } = await load(definitions, options.load)
     const refused = [...failures]
     const found = withoutDuplicates(loaded, refused)
-    for (const candidate of found) if (!unchanged(candidate)) await takeOne(candidate, refused)
+    const inheritedVariables = [...found, ...registry.catalogue.list()].flatMap(({ definition }) => variablesOf(definition))
+    for (const candidate of found) if (!unchanged(candidate)) await takeOne(candidate, { ...options.deploy, inheritedVariables }, refused)
     for (const { uri, error } of refused) log.error({ definition: uri, code: error.code }, error.message)
     registry.setFailures(refused)
     if (strict && refused[0] !== undefined) throw refused[0].error
     return { found, failures: refused }
   }
 
-  async function takeOne(candidate: LoadedDefinition, refused: LoadFailure[]): Promise<void> {
+  async function takeOne(candidate: LoadedDefinition, deployOptions: DeployOptions, refused: LoadFailure[]): Promise<void> {
     const { definition, source, warnings } = candidate
     for (const warning of warnings) log.warn({ workflow: definition.id, ...warning }, warning.message)
     try {
-      registry.add(await deploy(candidate, options.deploy))
+      registry.add(await deploy(candidate, deployOptions))
       served.set(source.uri, { hash: source.hash, id: definition.id, version: definition.version })
     } catch (error) {
       if (!(error instanceof DefinitionError)) throw error

@@ -5,6 +5,8 @@ import { SonatinaError, type ErrorOptions } from './sonatina-error.ts'
 export interface Violation {
   /** JSON pointer of the offending place. */
   readonly pointer: string
+  /** File that holds the place, when it is another than the document's own: a part may be referenced. */
+  readonly file?: string
   /** Line in the author's file, from 1; absent when the document did not come from text. */
   readonly line?: number
   /** Column in the author's file, from 1. */
@@ -48,6 +50,8 @@ export interface ExpressionErrorDetails {
   readonly fileLine?: number
   /** Expression function that the text is the operation of. */
   readonly function?: string
+  /** What is wrong, without place and hint. */
+  readonly reason?: string
   /** What would be right. */
   readonly hint?: string
   /** Limit that was exceeded. */

@@ -1,3 +1,4 @@
+import type { DefinitionError, ExpressionError } from '../errors/index.ts'
 import type { Json } from '../common/index.ts'
 
 /** The three languages of a definition's `expressionLang` (S010). */
@@ -71,6 +72,9 @@ export interface Reads {
   readonly secrets: ReadonlySet<string>
 }
 
+/** Receives the fault of one text of many, so that the author sees all of them at once. */
+export type FaultListener = (fault: DefinitionError | ExpressionError) => void
+
 /**
  * Compiles the texts of one definition; made once per definition at load (see {@link createExpressions}).
  *
@@ -85,8 +89,8 @@ export interface Expressions {
   compileCondition(text: string, site: Site): Compiled<boolean>
   /** A filter, `results`, or the operation of an expression function: value, null without output, array of many (A18). */
   compileFilter(text: string, site: Site): Compiled<Json>
-  /** A value that may hold expressions at any depth: `arguments`, event data, `contextAttributes`, inject data (S174, A04, A17). */
-  compileTemplate(value: Json, site: Site): Compiled<Json>
+  /** A value that may hold expressions at any depth: `arguments`, event data, `contextAttributes`, inject data (S174, A04, A17). With `onFault` each text that does not compile is told and left as it is. */
+  compileTemplate(value: Json, site: Site, onFault?: FaultListener): Compiled<Json>
   /** A list: `inputCollection`. */
   compileList(text: string, site: Site): Compiled<readonly Json[]>
   /** A text: log messages, error messages; values are joined by one blank, null is empty. */

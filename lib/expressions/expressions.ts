@@ -1,8 +1,8 @@
-import { DefinitionError } from '../errors/index.ts'
+import { DefinitionError, ExpressionError } from '../errors/index.ts'
 import { silentLogger, type Clock, type IdSource, type Json, type Logger } from '../common/index.ts'
 import { decideText } from './arguments.ts'
 import { NO_BINDINGS } from './bindings.ts'
-import type { Compiled, ExpressionLanguageName, Expressions, Profile, Reads, Site, Target } from './evaluator.ts'
+import type { Compiled, ExpressionLanguageName, Expressions, FaultListener, Profile, Reads, Site, Target } from './evaluator.ts'
 import { interpolate } from './interpolation.ts'
 import type { Language, Program } from './language.ts'
 import { createLanguage } from './languages.ts'
@@ -115,8 +115,16 @@ class DefinitionExpressions implements Expressions {
     return { evaluate: () => constant }
   }
 
-  compileTemplate(value: Json, site: Site): Compiled<Json> {
-    return compileTemplate(value, site, this.sync, (text, place): TemplateText => this.#argument(text, place, JSON_OUTPUT))
+  compileTemplate(value: Json, site: Site, onFault?: FaultListener): Compiled<Json> {
+    return compileTemplate(value, site, this.sync, (text, place): TemplateText => {
+      try {
+        return this.#argument(text, place, JSON_OUTPUT)
+      } catch (error) {
+        if (onFault === undefined || !(error instanceof DefinitionError || error instanceof ExpressionError)) throw error
+        onFault(error)
+        return { constant: text }
+      }
+    })
   }
 
   compileTarget(text: string, site: Site): Target {
@@ -200,8 +208,7 @@ class DefinitionExpressions implements Expressions {
   #source(text: string, site: Site, purpose: string): Source {
     const { workflow, file } = this.#options
     if (Buffer.byteLength(text) > this.#limits.maxLength) {
-      const message = `the expression is longer than ${this.#limits.maxLength} bytes`
-      throw new DefinitionError({ code: 'DEFINITION_INVALID', message: `${message} (${site.pointer})`, violations: [{ pointer: site.pointer, message }] })
+      throw refusal(site, `the expression is longer than ${this.#limits.maxLength} bytes`, 'compute it in several expressions, or in a function')
     }
     return {
       text, offset: 0, site, purpose, language: this.language,
@@ -251,10 +258,13 @@ function isFilled(output: Json | undefined): boolean {
 }
 
 function blank(what: string, site: Site): DefinitionError {
-  const message = `the ${what} is empty`
+  return refusal(site, `the ${what} is empty`, 'write an expression, such as ${ .name }')
+}
+
+function refusal({ pointer, line }: Site, message: string, hint: string): DefinitionError {
   return new DefinitionError({
     code: 'DEFINITION_INVALID',
-    message: `${message} (${site.pointer})`,
-    violations: [{ pointer: site.pointer, message, ...(site.line !== undefined && { line: site.line }) }],
+    message: `${message} (${pointer}); ${hint}`,
+    violations: [{ pointer, message, hint, ...(line !== undefined && { line }) }],
   })
 }

@@ -1,7 +1,7 @@
 import { ExpressionError } from '../errors/index.ts'
 import type { ExpressionLanguageName, Site } from './evaluator.ts'
 import { ProgramFailure } from './language.ts'
-import { SyntaxFault } from './syntax-fault.ts'
+import type { SyntaxFault } from './syntax-fault.ts'
 
 /** Where an expression comes from: what the author wrote and which part of it is compiled. */
 export interface Source {
@@ -23,11 +23,10 @@ export interface Source {
 /** Turns a fault found while compiling into the error that the author sees. */
 export function syntaxError(fault: SyntaxFault, source: Source): ExpressionError {
   const details = position(source, fault.offset)
-  const hint = fault.hint === undefined ? '' : `; ${fault.hint}`
   return new ExpressionError({
     code: 'EXPRESSION_SYNTAX',
-    message: `${fault.message} at line ${details.line}, column ${details.column} of ${quote(source)}${hint}`,
-    details: { ...details, ...(fault.hint !== undefined && { hint: fault.hint }) },
+    message: `${fault.message} at line ${details.line}, column ${details.column} of ${quote(source)}; ${fault.hint}`,
+    details: { ...details, reason: fault.message, hint: fault.hint },
     cause: fault,
   })
 }
@@ -81,14 +80,13 @@ function quote(source: Source): string {
  * Follows expressions.md "Errors".
  */
 export function formatExpressionError(error: ExpressionError): string {
-  const { text, line = 1, column = 1, pointer, workflow, file, fileLine, hint, function: name } = error.details as Readonly<Record<string, unknown>> & {
+  const { text, line = 1, column = 1, pointer, workflow, file, fileLine, reason = error.message, hint, function: name } = error.details as Readonly<Record<string, unknown>> & {
     readonly text: string; readonly line?: number; readonly column?: number; readonly pointer?: string
-    readonly workflow?: string; readonly file?: string; readonly fileLine?: number; readonly hint?: string; readonly function?: string
+    readonly workflow?: string; readonly file?: string; readonly fileLine?: number; readonly reason?: string; readonly hint?: string; readonly function?: string
   }
   const place = [workflow, name === undefined ? undefined : `function ${name}`, pointer].filter((part) => part !== undefined && part !== '').join(' · ')
   const origin = file === undefined ? '' : ` (${file}${fileLine === undefined ? '' : `:${fileLine}`})`
   const shown = text.split('\n')[line - 1] ?? ''
-  const reason = error.cause instanceof SyntaxFault ? error.cause.message : error.message
   return [
     `${error.code}${place === '' ? '' : ` ${place}`}${origin}`,
     `  ${shown}`,

@@ -1,5 +1,6 @@
 import { DefinitionError } from '../errors/index.ts'
 import type { Site } from './evaluator.ts'
+import { nearest } from './nearest.ts'
 
 const REFERENCE = /^fn:\s*([\w.-]+)$/
 
@@ -26,11 +27,10 @@ export function resolveReference(text: string, functions: ReadonlyMap<string, st
   const chain: string[] = []
   for (let name = nameOf(unwrapped(current)); name !== undefined; name = nameOf(unwrapped(current))) {
     const operation = functions.get(name)
-    if (operation === undefined) {
-      const known = functions.size === 0 ? 'the definition has no expression functions' : `known: ${[...functions.keys()].join(', ')}`
-      throw invalid(site, `expression function ${JSON.stringify(name)} does not exist`, known)
+    if (operation === undefined) throw invalid(site, `expression function ${JSON.stringify(name)} does not exist`, adviseFunction(name, [...functions.keys()]))
+    if (chain.includes(name)) {
+      throw invalid(site, `expression functions refer to each other without end: ${[...chain, name].join(' -> ')}`, 'write out the operation of one of them')
     }
-    if (chain.includes(name)) throw invalid(site, `expression functions refer to each other without end: ${[...chain, name].join(' -> ')}`)
     chain.push(name)
     current = operation
   }
@@ -42,10 +42,16 @@ function nameOf(text: string): string | undefined {
   return REFERENCE.exec(text.trim())?.[1]
 }
 
-function invalid(site: Site, message: string, hint?: string): DefinitionError {
+function adviseFunction(name: string, known: readonly string[]): string {
+  if (known.length === 0) return 'the definition has no expression functions'
+  const close = nearest(name, known)
+  return close === undefined ? `known: ${known.join(', ')}` : `did you mean ${close}?`
+}
+
+function invalid(site: Site, message: string, hint: string): DefinitionError {
   return new DefinitionError({
     code: 'DEFINITION_INVALID',
-    message: `${message}${site.pointer === '' ? '' : ` (${site.pointer})`}${hint === undefined ? '' : `; ${hint}`}`,
-    violations: [{ pointer: site.pointer, message, ...(site.line !== undefined && { line: site.line }), ...(hint !== undefined && { hint }) }],
+    message: `${message}${site.pointer === '' ? '' : ` (${site.pointer})`}; ${hint}`,
+    violations: [{ pointer: site.pointer, message, hint, ...(site.line !== undefined && { line: site.line }) }],
   })
 }

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import { relative, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { silentLogger } from '../../common/index.ts'
 import { parseDocument, type LoadFailure, type LoadedDefinition } from '../../definition/index.ts'
 import { SonatinaError, type Violation } from '../../errors/index.ts'
 import type { CommandIo } from '../io.ts'
 import { parseArguments, parseSettings, usageError } from '../usage.ts'
-import { wordViolations } from '../violations.ts'
+import { nameFile, wordViolations } from '../violations.ts'
 import type { CreateRuntime } from './serve.ts'
 
 const HELP = `sonatina validate FILE or DIRECTORY ... [options]
@@ -88,7 +88,7 @@ function tellWarnings(loaded: readonly LoadedDefinition[], io: CommandIo): numbe
     const lines = source.text.split('\n')
     for (const { pointer, line, message, rule } of warnings) {
       const place = line === undefined ? '' : `:${String(line)}`
-      io.out(`${relative(io.cwd, source.uri)}${place}: warning: ${message} (${rule}${pointer === '' ? '' : `, at ${pointer}`})`)
+      io.out(`${nameFile(source.uri, io.cwd)}${place}: warning: ${message} (${rule}${pointer === '' ? '' : `, at ${pointer}`})`)
       const text = line === undefined ? undefined : lines[line - 1]?.trim()
       if (text !== undefined && text.length < 120) io.out(`    ${text}`)
     }

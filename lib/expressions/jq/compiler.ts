@@ -11,7 +11,7 @@ import { identity, index, iterate, slice } from './compile/paths.ts'
 import { binder, type CompiledMember, type CompiledPattern } from './compile/patterns.ts'
 import { update } from './compile/update.ts'
 import { descendants } from './builtins/streams.ts'
-import { nearest } from '../nearest.ts'
+import { adviseVariable, nearest } from '../nearest.ts'
 import { parse } from './parser.ts'
 import { Scope } from './scope.ts'
 import { deepFreeze } from './value.ts'
@@ -49,7 +49,7 @@ function preludeBody(signature: string): FunctionBody | undefined {
   const known = preludeBodies.get(signature)
   if (known !== undefined || !Object.hasOwn(PRELUDE, signature)) return known
   const definition = parse(`${PRELUDE[signature] ?? ''} .`)
-  if (definition.kind !== 'def') throw new SyntaxFault(`${signature} is not a definition`, 0)
+  if (definition.kind !== 'def') throw new SyntaxFault(`${signature} is not a definition`, 0, 'this is a defect of the compiler')
   const body: FunctionBody = { filter: undefined, name: definition.name }
   preludeBodies.set(signature, body)
   new Compiler({}).defineBody(body, definition.params, definition.body, Scope.root)
@@ -133,7 +133,7 @@ class Compiler {
       }
       case 'call': return this.#call(ast, scope)
       case 'variable': return this.#variable(ast.name, ast.at, scope)
-      default: throw new SyntaxFault(`unknown construct ${ast.kind}`, ast.at)
+      default: throw new SyntaxFault(`unknown construct ${ast.kind}`, ast.at, 'this is a defect of the compiler')
     }
   }
 
@@ -227,7 +227,7 @@ class Compiler {
     const known = this.#context.variables
     if (known !== undefined && !known.includes(name)) {
       const names = [...scope.names('variable'), ...known].map((candidate) => `$${candidate}`)
-      throw new SyntaxFault(`$${name} is not defined`, at, names.length === 0 ? 'no variables exist here' : `known: ${names.join(', ')}`)
+      throw new SyntaxFault(`$${name} is not defined`, at, adviseVariable(name, names))
     }
     this.#context.onVariable?.(name)
     return globalVariable(name)
@@ -288,10 +288,10 @@ class Compiler {
     const known = [...Object.keys(BUILTINS), ...Object.keys(PRELUDE)]
     const arities = known.filter((candidate) => candidate.startsWith(`${ast.name}/`))
     if (arities.length > 0) return new SyntaxFault(`${signature} is not defined`, ast.at, `there is ${arities.join(', ')} (the number counts arguments)`)
-    if (ast.name === 'modulemeta') return new SyntaxFault('modules are not available: modulemeta', ast.at)
+    if (ast.name === 'modulemeta') return new SyntaxFault('modules are not available: modulemeta', ast.at, 'put the functions into the expression')
     const names = [...new Set([...known.map((candidate) => candidate.replace(/\/\d+$/, '')), ...scope.names('function'), ...scope.names('parameter')])]
     const close = nearest(ast.name, names)
-    return new SyntaxFault(`${signature} is not defined`, ast.at, close === undefined ? `for text write "${ast.name}" in quotes` : `did you mean ${close}?`)
+    return new SyntaxFault(`${signature} is not defined`, ast.at, close === undefined ? adviceFor(ast) : `did you mean ${close}?`)
   }
 
   #checkPattern(ast: Ast & { kind: 'call' }): void {
@@ -307,4 +307,9 @@ class Compiler {
       throw error
     }
   }
+}
+
+function adviceFor({ name, args }: Ast & { kind: 'call' }): string {
+  if (args.length === 0) return `for text write "${name}" in quotes`
+  return `define it before it is used: def ${name}(${args.map((_, index) => `p${index + 1}`).join('; ')}): …;`
 }

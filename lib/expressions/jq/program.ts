@@ -6,7 +6,7 @@ import type { Ast } from './ast.ts'
 import { NONE, type Filter } from './compile/filter.ts'
 import { compileProgram, type CompileContext } from './compiler.ts'
 import { Break, JqError, LimitExceeded } from './failure.ts'
-import { parse } from './parser.ts'
+import { parse, TOO_DEEP } from './parser.ts'
 import { redact } from './redact.ts'
 import { Env, Run, type Surroundings } from './run.ts'
 
@@ -22,7 +22,7 @@ export function compileJq(text: string, context: CompileContext, surroundings: S
     ast = parse(text)
     filter = compileProgram(ast, context)
   } catch (error) {
-    if (error instanceof RangeError) throw new SyntaxFault('the expression is nested too deeply', 0)
+    if (error instanceof RangeError) throw new SyntaxFault('the expression is nested too deeply', 0, TOO_DEEP)
     throw error
   }
   const { get } = filter

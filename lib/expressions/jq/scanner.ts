@@ -74,7 +74,7 @@ export class Scanner {
   #operator(char: string, start: number): Token {
     for (const length of [3, 2]) {
       const operator = this.source.slice(start, start + length)
-      if (OPERATORS.has(operator)) return this.#token('operator', operator, start, length)
+      if (OPERATORS.has(operator)) return this.#token('operator', operator, start, operator.length)
     }
     if (SINGLE.has(char)) return this.#token('operator', char, start, 1)
     throw new SyntaxFault(`unexpected ${JSON.stringify(char)}`, start, hintForCharacter(this.source, start))
@@ -95,13 +95,13 @@ export class Scanner {
       text += plain
       at += plain.length
       const char = this.source[at]
-      if (char === undefined) throw new SyntaxFault('the text in quotes has no closing quote', offset - 1)
+      if (char === undefined) throw new SyntaxFault('the text in quotes has no closing quote', offset - 1, 'write " where the text ends')
       if (char === '"') return { text: wellFormed(text), end: at + 1, interpolation: false }
       const escape = this.source[at + 1] ?? ''
       if (escape === '(') return { text: wellFormed(text), end: at + 2, interpolation: true }
       if (escape === 'u') {
         const digits = this.source.slice(at + 2, at + 6)
-        if (!/^[0-9a-fA-F]{4}$/.test(digits)) throw new SyntaxFault('invalid escape: \\u takes four hexadecimal digits', at)
+        if (!/^[0-9a-fA-F]{4}$/.test(digits)) throw new SyntaxFault('invalid escape: \\u takes four hexadecimal digits', at, 'such as \\u00e9; write \\\\ for a backslash')
         text += String.fromCharCode(Number.parseInt(digits, 16))
         at += 6
         continue
@@ -122,10 +122,12 @@ export class Scanner {
   }
 }
 
-function hintForCharacter(source: string, offset: number): string | undefined {
+function hintForCharacter(source: string, offset: number): string {
   if (source[offset] === '\'') return 'jq writes texts in double quotes'
   if (source[offset] === '&') return 'write "and"'
   if (source[offset] === '!') return 'write "not" behind a pipe: (… | not)'
   if (source.startsWith('$', offset)) return 'a variable is $name, without a blank'
-  return undefined
+  if (source[offset] === '@') return 'a format is @name, such as @base64'
+  if (/[\u2018-\u201f\u00ab\u00bb`]/.test(source[offset] ?? '')) return 'write plain double quotes "'
+  return 'it means nothing in jq; texts stand in double quotes'
 }

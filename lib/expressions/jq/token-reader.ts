@@ -1,10 +1,12 @@
 import { SyntaxFault } from '../syntax-fault.ts'
-import { Scanner, type Token } from './scanner.ts'
+import { Scanner, type Token, type TokenType } from './scanner.ts'
+import { hintForMissing, hintForUnexpected } from './token-hints.ts'
 
 /** Reads a program token by token, with one token at hand. */
 export class TokenReader {
   protected readonly scanner: Scanner
   protected token: Token
+  #previous: Token | undefined
 
   constructor(source: string) {
     this.scanner = new Scanner(source)
@@ -31,28 +33,30 @@ export class TokenReader {
   /** Goes on; gives the token that was at hand. */
   protected advance(): Token {
     const token = this.token
+    this.#previous = token
     this.token = this.scanner.next(token.end)
     return token
   }
 
-  /** Fails at the token at hand. */
-  protected unexpected(wanted?: string): never {
-    const { type, text, start } = this.token
-    const found = type === 'end' ? 'the expression ends too early' : `unexpected ${describeToken(type, text)}`
-    throw new SyntaxFault(wanted === undefined ? found : `${found}, expected ${wanted}`, start, this.#hint())
+  /** Fails at the token at hand, where something else has to stand. */
+  protected unexpected(wanted?: string, advice?: string): never {
+    const isEnd = this.token.type === 'end'
+    this.#fail(wanted, isEnd && wanted !== undefined ? advice ?? `write ${wanted} there` : hintForUnexpected(this.token, this.#previous))
   }
 
-  #hint(): string | undefined {
-    const { type, text } = this.token
-    if (text === '=' && type === 'operator') return 'for equality write =='
-    if (text === '|' && type === 'operator') return 'for a logical or write "or"'
-    if (type === 'name') return 'join filters with |, or put the text in quotes'
-    if (type === 'keyword') return `"${text}" is a word of jq; as a field write ."${text}"`
-    return undefined
+  /** Fails at the token at hand, where an operand has to stand. */
+  protected missing(): never {
+    this.#fail(undefined, hintForMissing(this.token, this.#previous))
+  }
+
+  #fail(wanted: string | undefined, hint: string): never {
+    const { type, text, start } = this.token
+    const found = type === 'end' ? 'the expression ends too early' : `unexpected ${describeToken(type, text)}`
+    throw new SyntaxFault(wanted === undefined ? found : `${found}, expected ${wanted}`, start, hint)
   }
 }
 
-function describeToken(type: string, text: string): string {
+function describeToken(type: TokenType, text: string): string {
   if (type === 'field') return `".${text}"`
   if (type === 'variable') return `"$${text}"`
   if (type === 'format') return `"@${text}"`

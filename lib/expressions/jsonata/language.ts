@@ -6,9 +6,11 @@ import { ProgramFailure, type Language, type Program } from '../language.ts'
 import type { LanguageOptions } from '../languages.ts'
 import { RegexFault } from '../regex/pattern.ts'
 import { SyntaxFault } from '../syntax-fault.ts'
+import { toSyntaxFault } from './faults.ts'
 import { guardedFunctions, TOO_LARGE, type GuardedFunction } from './functions.ts'
-import { linearRegex } from './regex.ts'
-import { findVariables, type VariableUse } from './variables.ts'
+import { linearRegex, type RegexClass } from './regex.ts'
+import { checkNames } from './names.ts'
+import { findNames, type PatternUse, type VariableUse } from './variables.ts'
 
 // Deep enough for any sensible expression, far from the end of the stack.
 const MAX_STACK = 100
@@ -31,18 +33,25 @@ export function createJsonata(options: LanguageOptions): Language {
     sequence: Math.min(MAX_SEQUENCE, options.limits.maxCells),
     RegexEngine: regex as unknown as RegExpConstructor,
   }
-  return { name: 'jsonata', sync: false, identity: '$', compile: (text) => compileText(text, settings, functions, options) }
+  return { name: 'jsonata', sync: false, identity: '$', compile: (text) => compileText(text, { settings, functions, regex, options }) }
 }
 
-function compileText(
-  text: string, settings: jsonata.JsonataOptions, functions: Readonly<Record<string, GuardedFunction>>, options: LanguageOptions,
-): Program {
+interface Guards {
+  readonly settings: jsonata.JsonataOptions
+  readonly functions: Readonly<Record<string, GuardedFunction>>
+  readonly regex: RegexClass
+  readonly options: LanguageOptions
+}
+
+function compileText(text: string, { settings, functions, regex, options }: Guards): Program {
   const compiled = parse(text, settings)
   for (const [name, [implementation, signature]] of Object.entries(functions)) {
     compiled.registerFunction(name, implementation as (...args: unknown[]) => unknown, signature)
   }
-  const uses = findVariables(compiled.ast())
-  checkVariables(uses, options)
+  const names = findNames(compiled.ast())
+  checkNames(names, options)
+  for (const pattern of names.patterns) checkPattern(pattern, regex)
+  const uses = names.variables
   const evaluateOne = async (input: Json, bindings: Bindings): Promise<Json | undefined> => {
     const variables = bindVariables(uses, bindings)
     try {
@@ -65,22 +74,18 @@ function parse(text: string, settings: jsonata.JsonataOptions): jsonata.Expressi
   try {
     return load()(text, settings)
   } catch (error) {
-    if (error instanceof RangeError) throw new SyntaxFault('the expression is nested too deeply', 0)
-    if (error instanceof RegexFault) throw new SyntaxFault(error.message, 0, error.hint)
-    const { message, position = text.length, token } = error as Partial<jsonata.JsonataError>
-    throw new SyntaxFault(message ?? String(error), Math.max(0, position - (typeof token === 'string' ? token.length : 0)))
+    if (error instanceof RangeError) throw new SyntaxFault('the expression is nested too deeply', 0, 'split it into several steps, or into expression functions')
+    throw toSyntaxFault(error, text)
   }
 }
 
-function checkVariables(uses: readonly VariableUse[], options: LanguageOptions): void {
-  for (const use of uses) {
-    if (options.variables !== undefined && !options.variables.includes(use.name)) continue
-    options.onVariable(use.name)
-    if (!use.secret) continue
-    if (use.keys.length === 0) {
-      throw new SyntaxFault(`$${use.name} cannot be listed, printed or passed on`, use.offset, `read one key of it: $${use.name}.name`)
-    }
-    options.onSecret(use.keys.join('.'))
+// A bad pattern is found when the definition is loaded, not when an instance gets there.
+function checkPattern({ pattern, offset }: PatternUse, Regex: RegexClass): void {
+  try {
+    new Regex(pattern)
+  } catch (error) {
+    if (error instanceof RegexFault) throw new SyntaxFault(error.message, offset, error.hint)
+    throw error
   }
 }
 

@@ -7,8 +7,11 @@ interface LibraryRegex {
   exec(text: string): (readonly (string | undefined)[] & { readonly index: number }) | null
 }
 
+/** A class of regular expressions for the library. */
+export type RegexClass = new (source: RegExp) => LibraryRegex
+
 /** Makes the class that the library makes its regular expressions with, on the engine of the setting. */
-export function linearRegex(kind: 'linear' | 'backtracking'): new (source: RegExp) => LibraryRegex {
+export function linearRegex(kind: 'linear' | 'backtracking'): RegexClass {
   const engine = createRegexEngine(kind)
   return class {
     lastIndex = 0

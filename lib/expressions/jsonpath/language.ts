@@ -3,6 +3,7 @@ import { LAZY, type Bindings, type LazyRecord } from '../evaluator.ts'
 import { ProgramFailure, type Language, type Program } from '../language.ts'
 import type { LanguageOptions } from '../languages.ts'
 import { TEXT_OUTPUT } from '../outputs.ts'
+import { adviseVariable } from '../nearest.ts'
 import { SyntaxFault } from '../syntax-fault.ts'
 import { Paths, type CompiledPath } from './paths.ts'
 import { splitPaths, type PathPart } from './split.ts'
@@ -40,11 +41,11 @@ function toProgram(read: Read): Program {
 }
 
 function compilePart(part: PathPart, options: LanguageOptions, paths: Paths): { read: Read; path?: CompiledPath } {
-  const path = paths.compile(part.path, part.offset)
+  const path = paths.compile(part)
   const { variable } = part
   if (variable === undefined) return { read: (input) => path.select(input), path }
   if (options.variables !== undefined && !options.variables.includes(variable)) {
-    throw new SyntaxFault(`$${variable} is not defined`, part.offset, `known: ${options.variables.map((name) => `$${name}`).join(', ')}`)
+    throw new SyntaxFault(`$${variable} is not defined`, part.offset, adviseVariable(variable, options.variables.map((name) => `$${name}`)))
   }
   options.onVariable(variable)
   if (SECRETS.has(variable)) return { read: readSecret(part, variable, path, options) }

@@ -5,6 +5,8 @@ import { ProgramFailure } from '../language.ts'
 import type { LanguageOptions } from '../languages.ts'
 import { createRegexEngine } from '../regex/engine.ts'
 import { RegexFault } from '../regex/pattern.ts'
+import { toSyntaxFault } from './faults.ts'
+import type { PathPart } from './split.ts'
 import { SyntaxFault } from '../syntax-fault.ts'
 
 /** A compiled path. */
@@ -46,10 +48,11 @@ export class Paths {
    *
    * @throws {@link SyntaxFault} with the library's reason.
    */
-  compile(path: string, offset: number): CompiledPath {
-    const query = this.#parse(path, offset)
+  compile(part: PathPart): CompiledPath {
+    const { path, offset } = part
+    const query = this.#parse(part)
     const descents = path.split('..').length - 1
-    if (descents > MOST_DESCENTS) throw new SyntaxFault(`a path may have at most ${MOST_DESCENTS} ".."`, offset)
+    if (descents > MOST_DESCENTS) throw new SyntaxFault(`a path may have at most ${MOST_DESCENTS} ".."`, offset, 'name the steps between, or select in two steps')
     if (query.singularQuery()) {
       const keys = keysOf(query)
       return { keys, select: (data) => this.#single(query, path, data, offset) }
@@ -59,12 +62,11 @@ export class Paths {
     return { select: (data) => this.#list(query, filtersRoot && isJsonObject(data) ? [data] : data, offset) }
   }
 
-  #parse(path: string, offset: number): JsonP3.JSONPathQuery {
+  #parse(part: PathPart): JsonP3.JSONPathQuery {
     try {
-      return this.#library().compile(path)
+      return this.#library().compile(part.path)
     } catch (error) {
-      if (error instanceof RangeError) throw new SyntaxFault('the path is nested too deeply', offset)
-      throw new SyntaxFault(error instanceof Error ? error.message : String(error), offset)
+      throw toSyntaxFault(error, part)
     }
   }
 

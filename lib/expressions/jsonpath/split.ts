@@ -7,6 +7,15 @@ export interface PathPart {
   /** The path, `$` first. */
   readonly path: string
   readonly offset: number
+  /** Where each step ends, in the path and in the text. */
+  readonly steps: readonly { readonly path: number; readonly text: number }[]
+}
+
+/** Gives the offset in the text of a place in a path; steps are copied but for their beginning. */
+export function offsetInText({ path, steps, offset }: PathPart, at: number): number {
+  const step = steps.find((candidate) => candidate.path > at)
+  const last = steps.at(-1) ?? { path: path.length, text: offset + 1 }
+  return step === undefined ? last.text : Math.max(offset, step.text - (step.path - at))
 }
 
 const NAME = /[A-Za-z_\u0080-\uffff][\w\u0080-\uffff-]*/y
@@ -54,13 +63,15 @@ function readPath(text: string, start: number, bare: boolean): { part: PathPart;
   const variable = bare ? '' : match(NAME, text, at).replace(/-.*$/, '')
   at += variable.length
   let path = '$'
+  const steps: { path: number; text: number }[] = []
   for (;;) {
     const step = readStep(text, at)
     if (step === undefined) break
     path += step.path
     at = step.end
+    steps.push({ path: path.length, text: at })
   }
-  return { part: { ...(variable !== '' && { variable }), path, offset: start }, end: at }
+  return { part: { ...(variable !== '' && { variable }), path, offset: start, steps }, end: at }
 }
 
 function readStep(text: string, at: number): { path: string; end: number } | undefined {
@@ -95,7 +106,7 @@ function readBrackets(text: string, start: number): { path: string; end: number 
       throw new SyntaxFault('functions behind a path, such as .length(), are not part of RFC 9535', at, 'write length(@.name)')
     }
   }
-  throw new SyntaxFault('[ is not closed', start)
+  throw new SyntaxFault('[ is not closed', start, 'write ] where it ends')
 }
 
 function skipQuoted(text: string, start: number): number {

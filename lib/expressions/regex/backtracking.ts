@@ -15,7 +15,7 @@ export function createBacktrackingPattern(translated: Translated, options: Regex
   const groups = (new RegExp(`${translated.source}|`, flags).exec('')?.length ?? 1) - 1
   const names = groupNames(translated.source, groups)
   const find = (text: string, from: number): readonly number[] | undefined => {
-    if (text.length > LONGEST_TEXT) throw new RegexFault(`the text is longer than ${LONGEST_TEXT} characters, the most a backtracking engine may search`)
+    if (text.length > LONGEST_TEXT) throw new RegexFault(`the text is longer than ${LONGEST_TEXT} characters, the most a backtracking engine may search`, 'search a shorter text, or set sonatina.expressions.regex=linear')
     compiled.lastIndex = from
     const indices = compiled.exec(text)?.indices as readonly (readonly [number, number] | undefined)[] | undefined
     return indices?.flatMap((range) => range ?? [-1, -1])

@@ -1,9 +1,12 @@
+// What to do about a fault that says enough by itself.
+const PATTERN_HINT = 'patterns are in Perl syntax; a backslash in a text of the expression is written twice'
+
 /** A regular expression cannot be compiled or run; the message names the construct. */
 export class RegexFault extends Error {
   /** What could be written instead. */
-  readonly hint: string | undefined
+  readonly hint: string
 
-  constructor(message: string, hint?: string) {
+  constructor(message: string, hint = PATTERN_HINT) {
     super(message)
     this.hint = hint
   }

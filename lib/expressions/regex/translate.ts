@@ -91,7 +91,7 @@ class Translator {
 
   #escape(): string {
     const char = this.#pattern[this.#at + 1]
-    if (char === undefined) throw new RegexFault('end pattern at escape')
+    if (char === undefined) throw new RegexFault('end pattern at escape', 'write \\\\ for a backslash')
     if (char === 'Z') {
       this.#at += 1
       return this.#end()
@@ -124,7 +124,7 @@ class Translator {
       if (char === ']') return out + this.#take(1)
       out += this.#classItem(char)
     }
-    throw new RegexFault('premature end of char-class')
+    throw new RegexFault('premature end of char-class', 'write ] where the class ends; the character itself is \\[')
   }
 
   #classItem(char: string): string {

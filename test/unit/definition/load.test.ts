@@ -152,7 +152,7 @@ describe('definition/load', () => {
     it('tell faults with the file and line that they stand in', async () => {
       const functions = write('f.yaml', 'functions:\n  - name: f\n    type: rset\n    operation: a#b\n')
       const { violations } = await refusal(write('a.sw.json', workflow({ functions: 'f.yaml' })))
-      expect(violations[0]).to.include({ pointer: '/functions/0/type', line: 3, message: `is "rset" [in ${functions}]` })
+      expect(violations[0]).to.include({ pointer: '/functions/0/type', file: functions, line: 3, message: 'is "rset"' })
       write('f.yaml', 'functions: [')
       expect((await refusal(write('a.sw.json', workflow({ functions: 'f.yaml' })))).message).to.contain('not YAML')
       write('f.yaml', 'functions: {}')

@@ -38,7 +38,7 @@ describe('cli/commands/validate', () => {
     expect(rc).to.equal(1)
     const text = io.errText()
     expect(text).to.match(/bad\.sw\.json:3:\d+: .*\(at \/functions\/0\/operation\)\n.*"\.a \|".*\n +\^/)
-    expect(text).to.match(/bad\.sw\.json:5:\d+: .*==.*\(at \/states\/0\/dataConditions\/0\/condition\)/)
+    expect(text).to.match(/bad\.sw\.json:5:\d+: unexpected "=" \(at \/states\/0\/dataConditions\/0\/condition\)\n.*\n +\^\n {4}hint: for equality write ==/)
     expect(text).to.match(/worse\.sw\.yaml:3:\d+: .*Nowhere[\s\S]*hint:/)
     expect(text).to.match(/worse\.sw\.yaml:8:\d+: .*\bB\b/)
     expect(io.outText()).to.include('1 definition valid, 2 not')
