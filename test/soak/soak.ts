@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { faultsOf, readLedger, repeatsOf, rowsLeft } from './ledger.ts'
 import { startWorker, type Worker } from './process.ts'
+import { isCancelled, patience, Producer, randomOf, wait } from './producer.ts'
 
 /** How a soak runs. */
 export interface SoakOptions {
@@ -58,7 +59,8 @@ class Soak {
   async run(): Promise<SoakResult> {
     const started = performance.now()
     const orders = Array.from({ length: this.#options.instances }, (_, index) => `o${String(index)}`)
-    const producing = Promise.all(orders.map((order, index) => this.#produce(order, isCancelled(index))))
+    const producer = new Producer({ directory: this.#directory, address: async () => (await this.#worker).url, isOver: () => this.#over })
+    const producing = Promise.all(orders.map((order, index) => producer.produce(order, isCancelled(index))))
     const killing = this.#killSometimes()
     await Promise.race([producing, patience(PATIENCE)])
     this.#over = true
@@ -106,67 +108,5 @@ class Soak {
       await wait(pause[0] + this.#random() * (pause[1] - pause[0]))
       await worker.kill()
     }
-  }
-
-  /** Sends a start twice, then a payment twice, again and again until the order is finished. */
-  async #produce(order: string, cancel: boolean): Promise<void> {
-    const start = JSON.stringify({ order, items: ['a', 'b', 'c'], cancel })
-    const headers = { 'content-type': 'application/json', 'idempotency-key': order }
-    for (let sent = 0; sent < 2;) if (await this.#send('/order', headers, start, 201)) sent += 1
-    const paid = { 'content-type': 'application/json', 'ce-specversion': '1.0', 'ce-id': `paid-${order}`, 'ce-source': 'shop', 'ce-type': 'order.paid', 'ce-order': order }
-    while (!this.#has('finished', order) && !this.#over) {
-      for (let sent = 0; sent < 2 && this.#has('ready', order);) if (await this.#send('/', paid, JSON.stringify({ amount: 5 }), 202)) sent += 1
-      await wait(250)
-    }
-  }
-
-  #seen: Readonly<Record<'ready' | 'finished', ReadonlySet<string>>> = { ready: new Set(), finished: new Set() }
-  #readAt = -Infinity
-
-  #has(stage: 'ready' | 'finished', order: string): boolean {
-    if (performance.now() - this.#readAt > 200) {
-      this.#readAt = performance.now()
-      const { effects, events } = readLedger(this.#directory)
-      const ready = effects.filter(({ name }) => name === 'ready').map((effect) => effect.order)
-      this.#seen = { ready: new Set(ready), finished: new Set(events.map(({ data }) => data.order)) }
-    }
-    return this.#seen[stage].has(order)
-  }
-
-  async #send(path: string, headers: Record<string, string>, body: string, expected: number): Promise<boolean> {
-    const worker = await this.#worker
-    try {
-      const answer = await fetch(new URL(path, worker.url), { method: 'POST', headers, body, signal: AbortSignal.timeout(20_000) })
-      await answer.text()
-      if (answer.status === expected) return true
-    } catch {
-      // The worker was killed under it: sent again to the next one.
-    }
-    await wait(50)
-    return this.#over
-  }
-}
-
-function isCancelled(index: number): boolean {
-  return index % 3 === 2
-}
-
-/** Ends a wait that has lasted too long, and keeps no process alive for it. */
-function patience(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => { setTimeout(resolve, milliseconds).unref() })
-}
-
-function wait(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => { setTimeout(resolve, milliseconds) })
-}
-
-// Mulberry32: a run can be repeated by its seed.
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6D2B79F5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
 }

@@ -8,7 +8,7 @@ import { DEFINITIONS } from './definitions.ts'
 
 // The process that is killed: serves the workflows from a store and writes every effect to a ledger.
 
-const { values } = parseArgs({ options: { directory: { type: 'string' }, host: { type: 'string' }, crash: { type: 'string' } } })
+const { values } = parseArgs({ options: { directory: { type: 'string' }, host: { type: 'string' }, crash: { type: 'string' }, settings: { type: 'string', default: '{}' } } })
 const directory = values.directory ?? '.'
 const [crashAt, crashNumber = '1'] = (values.crash ?? '').split('@')
 let left = Number(crashNumber)
@@ -29,10 +29,11 @@ const runtime = await createRuntime({
   environment: {},
   hostClasses: new Map(),
   definitions: DEFINITIONS,
-  settings: { 'sonatina.store': values.host ?? 'sqlite', 'sonatina.profile': 'spec', 'sonatina.store.sqlite.synchronous': 'NORMAL' },
+  settings: { 'sonatina.store': values.host ?? 'sqlite', 'sonatina.profile': 'spec', 'sonatina.store.sqlite.synchronous': 'NORMAL', ...JSON.parse(values.settings) as Record<string, string> },
   functionTypes: new Map([['soak', mark]]),
   onEvent: (event) => { note({ kind: 'event', id: event.id, data: event.data }) },
-  log: createLogger({ level: 'error', write: (line) => process.stderr.write(line) }),
+  // That the engine is away is what its soak is about.
+  log: createLogger({ level: values.host === 'restate' ? 'silent' : 'error', write: (line) => process.stderr.write(line) }),
   crashPoint: (point) => {
     if (point !== crashAt) return
     left -= 1

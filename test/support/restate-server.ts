@@ -48,6 +48,8 @@ export interface ServerOptions {
   readonly binary: string
   /** Number of nodes that keep a copy of everything. @default 1 */
   readonly nodes?: number
+  /** How often a worker is asked whether it lives, and how long it may take to answer. @default that of the engine, 40 s and 20 s */
+  readonly keepAlive?: string
 }
 
 /** Starts the engine in a directory of its own; resolves when it takes calls. */
@@ -57,12 +59,12 @@ export async function startRestateServer(options: ServerOptions): Promise<Restat
 }
 
 /** Starts nodes that form one cluster. */
-export async function startRestateCluster({ binary, nodes = 3 }: ServerOptions): Promise<readonly RestateServer[]> {
+export async function startRestateCluster({ binary, nodes = 3, keepAlive }: ServerOptions): Promise<readonly RestateServer[]> {
   const ports = await Promise.all(Array.from({ length: nodes * 3 }, () => freePort()))
   const places = Array.from({ length: nodes }, (_, index): Place => ({
     node: ports[index * 3] ?? 0, ingress: ports[index * 3 + 1] ?? 0, admin: ports[index * 3 + 2] ?? 0,
   }))
-  return Promise.all(places.map(async (place, index) => startNode(binary, await directoryOf(places, index), place)))
+  return Promise.all(places.map(async (place, index) => startNode(binary, await directoryOf(places, index, keepAlive), place)))
 }
 
 interface Place {
@@ -71,7 +73,7 @@ interface Place {
   readonly admin: number
 }
 
-async function directoryOf(places: readonly Place[], index: number): Promise<string> {
+async function directoryOf(places: readonly Place[], index: number, keepAlive: string | undefined): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'restate-'))
   const place = places[index] as Place
   const addresses = places.map(({ node }) => `"http://127.0.0.1:${String(node)}/"`).join(', ')
@@ -99,9 +101,8 @@ disable-web-ui = true
 [ingress]
 bind-port = ${String(place.ingress)}
 [worker.invoker]
-http2-keep-alive-interval = "2s"
-http2-keep-alive-timeout = "2s"
 connect-timeout = "2s"
+${keepAlive === undefined ? '' : `http2-keep-alive-interval = "${keepAlive}"\nhttp2-keep-alive-timeout = "${keepAlive}"`}
 `)
   return directory
 }

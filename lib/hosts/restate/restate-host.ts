@@ -220,7 +220,8 @@ export class RestateHost implements RunningHost {
     const sql = `select count(*) as busy from sys_invocation where target_service_name in (${services}) and target_handler_name <> 'answer' ` +
       // What has been tried often waits for something outside.
       'and (status in (\'pending\', \'ready\', \'running\', \'suspended\') or (status = \'backing-off\' and retry_count <= 4))'
-    for (let quietTimes = 0; quietTimes < 2;) {
+    // What one object has sent to another is seen nowhere for a moment.
+    for (let quietTimes = 0; quietTimes < 4;) {
       await new Promise<void>((resolve) => { setImmediate(resolve) })
       const [row] = engine.underWay > 0 ? [] : await engine.query(sql)
       quietTimes = Number(row?.['busy'] ?? 1) === 0 && engine.underWay === 0 ? quietTimes + 1 : 0

@@ -2,15 +2,16 @@ import { restateBinary, startRestateServer, type RestateServer } from '../../sup
 import { CaseFault } from './case-fault.ts'
 
 let server: Promise<RestateServer> | undefined
-let runtimes = 0
+const namespaces = new Map<string, string>()
 
-/** Gives settings that ask for the distributed engine one that runs, with a namespace of its own: cases do not see each other. */
-export async function withEngine(settings: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>> {
+/** Gives settings that ask for the distributed engine one that runs, with a namespace for each project: cases do not see each other. */
+export async function withEngine(settings: Readonly<Record<string, unknown>>, root: string): Promise<Readonly<Record<string, unknown>>> {
   const store = settings['sonatina.store'] ?? settings['sonatina.host.engine']
   if (store !== 'restate' || settings['sonatina.restate.ingress-url'] !== undefined) return settings
   const binary = restateBinary()
   if (binary === undefined) throw new CaseFault('the engine is not installed')
   server ??= startRestateServer({ binary })
-  runtimes += 1
-  return { ...(await server).settings(`case${String(runtimes)}`), ...settings }
+  const namespace = namespaces.get(root) ?? `case${String(namespaces.size)}`
+  namespaces.set(root, namespace)
+  return { ...(await server).settings(namespace), ...settings }
 }

@@ -7,11 +7,12 @@ import { loadCases, type LoadedCase } from './case-file.ts'
 import { loadContested } from './contested.ts'
 import { runServed } from './kinds/served.ts'
 import { runSimulation } from './kinds/simulate.ts'
-import { RESUME_SETTINGS, Resumption } from './resumption.ts'
 import type { Faults } from './kinds/outcome.ts'
 
 /** Longest real time of one case: then it hangs. */
 const CASE_LIMIT = 20_000
+/** The same where every step goes through an engine in another process. */
+const ENGINE_CASE_LIMIT = 120_000
 
 /** Options of the suite beyond the common ones. */
 export interface WorkflowsOptions extends SuiteOptions {
@@ -26,12 +27,8 @@ export interface WorkflowsOptions extends SuiteOptions {
  */
 export async function runWorkflowsSuite(options: WorkflowsOptions): Promise<SuiteResult> {
   const all = await loadCases(options.corpus)
-  const { caseId, settings, resume = false } = options
-  const chosen = (caseId === undefined ? all : chooseCases(all, caseId)).map((loaded): LoadedCase => ({
-    ...loaded,
-    ...(settings === undefined && !resume ? {} : { settings: { ...(resume ? RESUME_SETTINGS : {}), ...settings } }),
-    ...(resume ? { resumption: new Resumption() } : {}),
-  }))
+  const { caseId, settings } = options
+  const chosen = (caseId === undefined ? all : chooseCases(all, caseId)).map((loaded) => (settings === undefined ? loaded : { ...loaded, settings }))
   const contested = await loadContested()
   const results = await runAll(chosen, options.parallel ?? availableParallelism())
   const cases = chosen.map((loaded): CaseResult => {
@@ -39,17 +36,7 @@ export async function runWorkflowsSuite(options: WorkflowsOptions): Promise<Suit
     const reason = contested[loaded.key]
     return result.outcome === 'failed' && reason !== undefined ? { ...result, outcome: 'contested', reason } : result
   })
-  return { suite: 'workflows', cases, ...(resume ? { notes: resumeNotes(chosen, cases) } : {}) }
-}
-
-function resumeNotes(chosen: readonly LoadedCase[], cases: readonly CaseResult[]): readonly string[] {
-  const ran = chosen.filter((_loaded, index) => cases[index]?.outcome === 'passed')
-  const stops = ran.map(({ resumption }) => resumption?.stops ?? 0)
-  const stopped = stops.filter((count) => count > 0).length
-  return [
-    `resumed from the store: ${String(stopped)} cases, at ${String(stops.reduce((sum, count) => sum + count, 0))} waits`,
-    `nothing to resume: ${String(ran.length - stopped)} cases, of which no instance is left at any rest`,
-  ]
+  return { suite: 'workflows', cases }
 }
 
 /**
@@ -117,7 +104,7 @@ async function runCase(loaded: LoadedCase): Promise<CaseResult> {
       const reason = file.exercisedBy === undefined ? 'nothing says what happens' : `exercised by ${file.exercisedBy}`
       return { ...base, outcome: 'skipped', missing: [file.exercisedBy === undefined ? '(no oracle)' : '(exercised by another case)'], reason }
     }
-    const faults = await withinLimit(execute(loaded))
+    const faults = await withinLimit(execute(loaded), loaded.settings?.['sonatina.store'] === 'restate' ? ENGINE_CASE_LIMIT : CASE_LIMIT)
     return faults.length === 0 ? { ...base, outcome: 'passed' } : { ...base, outcome: 'failed', reason: faults.join('\n') }
   } catch (error) {
     return { ...base, outcome: 'failed', reason: reasonOf(error) }
@@ -139,10 +126,10 @@ async function execute(loaded: LoadedCase): Promise<Faults> {
   }
 }
 
-async function withinLimit(faults: Promise<Faults>): Promise<Faults> {
+async function withinLimit(faults: Promise<Faults>, milliseconds: number): Promise<Faults> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<Faults>((resolve) => {
-    timer = setTimeout(() => { resolve([`it did not end within ${CASE_LIMIT} ms of real time`]) }, CASE_LIMIT)
+    timer = setTimeout(() => { resolve([`it did not end within ${milliseconds} ms of real time`]) }, milliseconds)
   })
   try {
     return await Promise.race([faults, limit])
