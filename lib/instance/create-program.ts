@@ -19,7 +19,7 @@ export function createProgram(parts: ProgramParts): Program {
     states: definition.states.map((state, index) => compiler.state(state, index)),
     stateIndex: new Map(definition.states.map(({ name }, index) => [name, index])),
     events,
-    errors: compileErrors(definition),
+    errors: compileErrors(definition, (pattern, pointer) => parts.collect(() => expressions.compilePattern(pattern, { pointer }))),
     invokers: [...parts.invokers.values()],
     retries: new Map(definition.retries.map((retry) => [retry.name, retry])),
     readsWorkflow: expressions.reads.variables.has('WORKFLOW'),

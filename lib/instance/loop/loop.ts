@@ -82,7 +82,7 @@ export class Loop {
 
   /** What has not begun yet: an actor that is made before its first step is over holds it. */
   blank(context: PathContext): LoopSnapshot {
-    return { ...this.#template(this.#root), context, children: {} }
+    return { ...this.#template(defaultsOf(this.#root).at(-1) ?? this.#root), context, children: {} }
   }
 
   #macrostep(scope: LoopScope, desk: InstanceDesk, event: StepEvent, context: PathContext, leaf: CompiledNode, children: Children): Macrostep {
