@@ -3,6 +3,7 @@ import type { Clock, IdSource } from './common/index.ts'
 import type { Settings } from './configuration/index.ts'
 import type { Registry } from './deployment/index.ts'
 import { canWait, type DeployedWorkflow, type Durability, type KernelOptions, type RunningHost, type StoredDefinition } from './hosts/index.ts'
+import { createClusterHost } from './hosts/cluster/index.ts'
 import { createMemoryHost } from './hosts/memory/index.ts'
 import { createSqliteHost, hasLibrary } from './hosts/sqlite/index.ts'
 import { createLifecycle, type Lifecycle, type Outgoing } from './messaging/index.ts'
@@ -18,6 +19,7 @@ export async function createHost(surroundings: Surroundings, parts: HostParts): 
   const { options, settings, clock, log, root } = surroundings
   const store = settings.text('sonatina.store')
   const kernel = kernelOptions(surroundings, parts)
+  if (options.cluster !== undefined) return createClusterHost(kernel, options.cluster)
   if (store === 'memory') return createMemoryHost(kernel)
   const keep = keepOptions(surroundings, parts)
   // Loaded only where it is chosen: its package is optional.

@@ -4,6 +4,7 @@ import type { Catalogue, LoadFailure } from './definition/index.ts'
 import type { FunctionCall, FunctionResult } from './functions/index.ts'
 import type { MaybePromise } from './expressions/index.ts'
 import type { CrashPoint, Host, HistoryStep } from './hosts/index.ts'
+import type { ClusterLink } from './hosts/cluster/index.ts'
 import type { SpanExporter } from './telemetry/index.ts'
 
 /** A definition given in code or by path. */
@@ -66,6 +67,8 @@ export interface RuntimeOptions {
   readonly loop?: 'stock' | 'fast'
   /** Called where a test of durability may end the process. @internal */
   readonly crashPoint?: (point: CrashPoint) => void
+  /** This process is one of several on one machine that share their instances (`sonatina.cluster.workers`). @internal */
+  readonly cluster?: ClusterLink
   readonly clock?: Clock
   readonly ids?: IdSource
   readonly log?: Logger

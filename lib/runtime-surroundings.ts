@@ -58,7 +58,8 @@ export async function surround(options: RuntimeOptions): Promise<Surroundings> {
   }
 }
 
-function readSettings(options: RuntimeOptions, root: string): Promise<Settings> {
+/** Reads the settings of a runtime, from where its options say. @throws {@link ConfigurationError} when they are wrong */
+export function readSettings(options: RuntimeOptions, root: string): Promise<Settings> {
   return createSettings({
     root,
     ...(options.settings === undefined ? {} : { settings: options.settings }),

@@ -43,8 +43,10 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   await loader.add(definitions)
   await host.recover()
   const schedules = createSchedules({ clock, log, memory: host.schedules, start: ({ program: { definition } }, due) => startScheduled(host, definition, due) })
-  schedules.update(registry.deployments.list())
-  registry.catalogue.onChange(() => { schedules.update(registry.deployments.list()) })
+  // Of several processes on one machine, one keeps the schedules of a definition.
+  const schedule = (): void => { schedules.update(registry.deployments.list().filter(({ program: { definition } }) => host.begins?.(definition.id) !== false)) }
+  schedule()
+  registry.catalogue.onChange(schedule)
   const unwatch = settings.boolean('sonatina.definitions.watch', settings.profile === 'dev') ? await watchDefinitions(parts) : undefined
   let server: Server | undefined
   let inspector: Inspector | undefined

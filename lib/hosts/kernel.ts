@@ -200,7 +200,8 @@ export class Kernel implements RunningHost {
 
   /** Takes one step of a delivery that several processes share. */
   async share<Result>(step: (router: Router) => Result): Promise<Result> {
-    const { queue, router } = this.#parts
+    const { births, queue, router } = this.#parts
+    births.admit()
     return new Promise((resolve, reject) => {
       queue.add(() => {
         try {

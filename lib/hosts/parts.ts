@@ -21,6 +21,8 @@ export interface KernelOptions {
   readonly publish: (event: CloudEventRecord) => void
   /** Produced events come back as incoming ones. */
   readonly loopback: boolean
+  /** Whether events begin instances of a definition here; they do when it is absent. */
+  readonly begins?: (workflowId: string) => boolean
   /** @default 100000 */
   readonly maxSteps?: number
   /** Produced events carry the attributes in the spelling of Kogito too. @default false */
@@ -105,9 +107,25 @@ export interface Ends {
   continue(from: InstanceFacts, continuation: Continuation, effectId?: string): void
 }
 
+/** What an event has come to among the instances that live. */
+export interface Signalled {
+  /** Those that took it. */
+  readonly instances: readonly string[]
+  /** Definitions of which an instance took it where it begins, as `<id>\n<version>`. */
+  readonly taken: readonly string[]
+  /** Whether it may begin instances of other definitions. */
+  readonly mayBegin: boolean
+}
+
 /** Hands events to instances. */
 export interface Router {
   deliver(event: CloudEventRecord): Delivery
+  /** The first half of `deliver`: whether an instance asks for just this event. */
+  isCorrelated(event: CloudEventRecord): boolean
+  /** Hands an event to those that wait for it, or only to those that ask for just this one. */
+  signal(event: CloudEventRecord, onlyCorrelated: boolean): Signalled
+  /** Begins what an event begins, but for the definitions that are named; gives the instances. */
+  begin(event: CloudEventRecord, taken: readonly string[]): readonly string[]
   /** Sends an event out, and back in where produced events come back. */
   emit(event: CloudEventRecord): void
 }

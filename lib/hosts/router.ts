@@ -1,9 +1,9 @@
 import type { CloudEventRecord } from '../events/index.ts'
 import type { DeployedWorkflow } from './deployments.ts'
 import type { EventStart, EventStarts } from './event-starts.ts'
-import type { Delivery, StartRequest } from './host.ts'
+import type { StartRequest } from './host.ts'
 import type { LiveInstance } from './live-instance.ts'
-import type { Parts, Router } from './parts.ts'
+import type { Parts, Router, Signalled } from './parts.ts'
 
 /** Creates what routes events (http-contract.md §5): to instances that wait, to those named, to definitions that begin with them. */
 export function createRouter(parts: Parts, starts: EventStarts): Router {
@@ -11,16 +11,22 @@ export function createRouter(parts: Parts, starts: EventStarts): Router {
 
   const isNew = (event: CloudEventRecord, workflow: DeployedWorkflow): boolean => parts.durables?.isNewStart(event, workflow) ?? true
 
-  function deliver(event: CloudEventRecord): Delivery {
+  const keyOf = ({ program: { definition } }: DeployedWorkflow): string => `${definition.id}\n${definition.version}`
+
+  function isCorrelated(event: CloudEventRecord): boolean {
+    return waits.find(event).some(({ correlation }) => Object.keys(correlation).length > 0)
+  }
+
+  function signal(event: CloudEventRecord, onlyCorrelated: boolean): Signalled {
     const reference = textOf(event, 'wfprocrefid', 'kogitoprocrefid')
     const businessKey = textOf(event, 'wfbusinesskey', 'kogitobusinesskey')
     parts.durables?.awaken(event)
     const matches = waits.find(event)
     const correlated = matches.filter(({ correlation }) => Object.keys(correlation).length > 0)
-    const chosen = correlated.length > 0 ? correlated : matches.filter(({ live }) =>
+    const chosen = correlated.length > 0 || onlyCorrelated ? correlated : matches.filter(({ live }) =>
       (reference === undefined || live.facts.id === reference) && (businessKey === undefined || live.facts.businessKey === businessKey))
     const instances: string[] = []
-    const atStart = chosen.filter(({ live, token }) => isAtStart(live, token)).map(({ live }) => live.workflow)
+    const taken = chosen.filter(({ live, token }) => isAtStart(live, token)).map(({ live }) => keyOf(live.workflow))
     const known = new Set([...new Set(chosen.map(({ live }) => live))].filter((live) => live.durable !== undefined && parts.durables?.isNew(event, live) === false))
     for (const { live, token, entry, correlation } of chosen) {
       if (known.has(live)) continue
@@ -28,13 +34,22 @@ export function createRouter(parts: Parts, starts: EventStarts): Router {
         if (live.instance.receive(token, entry, event, correlation)) instances.push(live.facts.id)
       })
     }
-    if (correlated.length === 0 && reference === undefined && (businessKey === undefined || instances.length === 0)) {
-      // An instance that waits where its definition begins takes the event itself; it does not begin another.
-      const others = options.deployments.list().filter((workflow) => !atStart.includes(workflow))
-      for (const begun of starts.take(others, event, isNew)) instances.push(beginBy(begun, event, businessKey))
-    }
-    if (instances.length === 0) options.log.info({ event: event.id, type: event.type }, 'event ignored: nothing waits for it')
-    return { instances }
+    const mayBegin = !onlyCorrelated && correlated.length === 0 && reference === undefined && (businessKey === undefined || instances.length === 0)
+    return { instances, taken, mayBegin }
+  }
+
+  function begin(event: CloudEventRecord, taken: readonly string[]): readonly string[] {
+    // An instance that waits where its definition begins takes the event itself; it does not begin another.
+    const others = options.deployments.list().filter((workflow) => !taken.includes(keyOf(workflow)) && options.begins?.(workflow.program.definition.id) !== false)
+    const businessKey = textOf(event, 'wfbusinesskey', 'kogitobusinesskey')
+    return starts.take(others, event, isNew).map((begun) => beginBy(begun, event, businessKey))
+  }
+
+  function deliver(event: CloudEventRecord): { readonly instances: readonly string[] } {
+    const { instances, taken, mayBegin } = signal(event, false)
+    const all = mayBegin ? [...instances, ...begin(event, taken)] : instances
+    if (all.length === 0) options.log.info({ event: event.id, type: event.type }, 'event ignored: nothing waits for it')
+    return { instances: all }
   }
 
   function beginBy({ workflow, events, correlation }: EventStart, event: CloudEventRecord, businessKey: string | undefined): string {
@@ -53,6 +68,9 @@ export function createRouter(parts: Parts, starts: EventStarts): Router {
 
   return {
     deliver,
+    isCorrelated,
+    signal,
+    begin,
     emit(event) {
       options.publish(event)
       if (options.loopback) queue.add(() => { deliver(event) })

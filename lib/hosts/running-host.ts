@@ -8,6 +8,8 @@ export interface RunningHost extends Host {
   recover(): Promise<void>
   /** Remembers over restarts what schedules have started; absent where nothing is kept. */
   readonly schedules: ScheduleMemory | undefined
+  /** Whether schedules and events begin instances of a definition in this process; they do when it is absent. */
+  begins?(workflowId: string): boolean
   /** Resolves when no instance has anything to do but wait. */
   quiet(): Promise<void>
   /** Sends an event out, and back in where produced events come back. */

@@ -6,6 +6,7 @@ import type { Clock, Json, Logger } from '../../lib/common/index.ts'
 import { silentLogger } from '../../lib/common/index.ts'
 import type { CloudEventRecord } from '../../lib/events/index.ts'
 import type { FunctionCall, FunctionResult } from '../../lib/functions/index.ts'
+import type { ClusterLink } from '../../lib/hosts/cluster/index.ts'
 import type { CrashPoint } from '../../lib/hosts/index.ts'
 import type { Runtime } from '../../lib/runtime-options.ts'
 import { createRuntime } from '../../lib/runtime.ts'
@@ -37,6 +38,8 @@ export interface ProjectOptions {
   readonly event?: (event: CloudEventRecord) => void
   readonly crashPoint?: (point: CrashPoint) => void
   readonly log?: Logger
+  /** Place among several processes on one machine. */
+  readonly cluster?: ClusterLink
   /** Time, where it is not to be the project's. */
   readonly clock?: Clock
 }
@@ -64,7 +67,7 @@ function projectOf(defaults: ProjectOptions, startAt?: number): DurableProject {
     calls,
     events,
     open(options = {}) {
-      const { settings, definitions = [], call = record, crashPoint, log = silentLogger, clock: given = clock, functionType = 'suite', event = (sent: CloudEventRecord) => { events.push(sent) } } = { ...defaults, ...options }
+      const { settings, definitions = [], call = record, crashPoint, cluster, log = silentLogger, clock: given = clock, functionType = 'suite', event = (sent: CloudEventRecord) => { events.push(sent) } } = { ...defaults, ...options }
       return createRuntime({
         root: directory,
         environment: {},
@@ -77,6 +80,7 @@ function projectOf(defaults: ProjectOptions, startAt?: number): DurableProject {
         log,
         strict: true,
         ...(crashPoint === undefined ? {} : { crashPoint }),
+        ...(cluster === undefined ? {} : { cluster }),
       })
     },
     killed() {

@@ -16,6 +16,7 @@ One directory is taken as a project with its settings and specs; several are def
   --profile NAME        configuration profile: prod, dev, test, ...   (SONATINA_CONFIG_PROFILE, prod)
   --settings FILE       settings file in place of those found; repeatable
   --set KEY=VALUE       a setting; also -DKEY=VALUE; repeatable
+  --workers NUMBER      processes on this machine that share the port     (sonatina.cluster.workers, 1)
   --strict              a broken definition stops the start
   --help                this text`
 
@@ -45,6 +46,9 @@ export async function serve(args: readonly string[], io: CommandIo, create: Crea
     settings: { type: 'string', multiple: true },
     set: { type: 'string', multiple: true },
     strict: { type: 'boolean' },
+    workers: { type: 'string' },
+    // Given by the first process to those that it starts: SLOT/COUNT.
+    worker: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
   })
   if (values['help'] === true) {
@@ -54,17 +58,25 @@ export async function serve(args: readonly string[], io: CommandIo, create: Crea
   const port = readPort(values['port'])
   const host = values['host']
   const files = values['settings']
-  const runtime = await create({
+  const options: RuntimeOptions = {
     ...await readPlaces(positionals, io.cwd),
     arguments: [
       ...Object.entries(parseSettings(asList(values['set']))).map(([key, value]) => `${key}=${value}`),
       ...(typeof host === 'string' ? [`sonatina.http.host=${host}`] : []),
       ...(port === undefined ? [] : [`sonatina.http.port=${String(port)}`]),
+      ...(typeof values['workers'] === 'string' ? [`sonatina.cluster.workers=${values['workers']}`] : []),
     ],
     ...(files === undefined ? {} : { settingsFiles: asList(files).map((file) => resolve(io.cwd, String(file))) }),
     ...(typeof values['profile'] === 'string' ? { profile: values['profile'] } : {}),
     ...(values['strict'] === true ? { strict: true } : {}),
-  })
+  }
+  if (typeof values['worker'] === 'string') return serveAsWorker(values['worker'], options, { io, create })
+  // Most services are one process, and know so without reading their settings twice.
+  const cluster = await (await import('./serve-cluster.ts')).readCluster(options)
+  return cluster === undefined ? serveAlone(await create(options), io) : (await import('./serve-cluster.ts')).serveCluster(cluster, args, io)
+}
+
+async function serveAlone(runtime: Runtime, io: CommandIo): Promise<number> {
   try {
     tellFailures(runtime.catalogue.failures, io)
     tellAddresses(await runtime.listen(), runtime, io)
@@ -73,6 +85,28 @@ export async function serve(args: readonly string[], io: CommandIo, create: Crea
     return 0
   } finally {
     await runtime.close()
+  }
+}
+
+async function serveAsWorker(place: string, options: RuntimeOptions, { io, create }: { readonly io: CommandIo; readonly create: CreateRuntime }): Promise<number> {
+  const { joinCluster, parentChannel } = await import('../../cluster/index.ts')
+  const [slot, count] = place.split('/').map(Number)
+  if (slot === undefined || count === undefined || !(slot < count)) throw usageError(`--worker ${place} is no place in a cluster; use --workers NUMBER`)
+  const member = joinCluster({ slot, count }, parentChannel())
+  const runtime = await create({ ...options, cluster: member.link })
+  try {
+    const lines: string[] = []
+    const collect: CommandIo = { ...io, out: (line) => { lines.push(line) } }
+    if (slot === 0) tellFailures(runtime.catalogue.failures, io)
+    tellAddresses(await runtime.listen(), runtime, collect)
+    member.ready(lines)
+    // A terminal sends its signals to all processes, a supervisor to the first.
+    await Promise.race([member.stopped, io.stopped()])
+    return 0
+  } finally {
+    await runtime.close()
+    // The channel would keep the process.
+    process.disconnect()
   }
 }
 

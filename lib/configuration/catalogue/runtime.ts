@@ -87,6 +87,7 @@ export const RUNTIME: readonly SettingDefinition[] = [
   setting('kogito.persistence.type', 'text', 'Any value means `sonatina.store=sqlite`.'),
   setting('sonatina.store.sqlite.file', 'text', 'Database file.', { default: '.sonatina/sonatina.db' }),
   setting('sonatina.store.sqlite.synchronous', 'choice', 'How safe a commit is against loss of power.', { values: ['FULL', 'NORMAL'], default: 'FULL' }),
+  setting('sonatina.cluster.workers', 'integer', 'Processes on this machine that share one port, with instances in memory; needs `sonatina.store=memory`.', { default: '1', min: 1, max: 256 }),
   setting('sonatina.restate.ingress-url', 'text', 'Address of the ingress of Restate; needed with `sonatina.store=restate`.'),
   setting('sonatina.restate.admin-url', 'text', 'Address of the admin API of Restate: workers register there, lists are made there.', { defaultText: 'port 9070 of the host of the ingress' }),
   setting('sonatina.restate.role', 'choice', 'What this process does: take requests, carry instances out, or both.', { values: ['front', 'worker', 'both'], default: 'both' }),

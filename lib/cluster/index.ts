@@ -1,0 +1,2 @@
+export { joinCluster, parentChannel, type ClusterMember } from './member.ts'
+export { runPrimary } from './primary.ts'
