@@ -4,6 +4,14 @@ import type { Fields } from './case-file.ts'
 /** Settings of a run in which every wait is a stop: all instances in the store, with what it leaves out by default. */
 export const RESUME_SETTINGS: Fields = { 'sonatina.store': 'sqlite', 'sonatina.persistence.headers.enabled': 'true' }
 
+const FORGETS_TOKENS = 'Tokens are never written, so that a fresh process exchanges them again; the case counts the exchanges.'
+
+/** Cases that a stop changes, each with the reason why that is right. */
+export const CHANGED_BY_STOPS: Readonly<Record<string, string>> = {
+  'sonataflow/jdbc-token-it__token-exchange': FORGETS_TOKENS,
+  'sonataflow/token_exchange': FORGETS_TOKENS,
+}
+
 /**
  * Stops the product whenever an instance rests in a wait, and lets a fresh one go on from the store.
  *

@@ -8,6 +8,7 @@ import { loadContested } from './contested.ts'
 import { runServed } from './kinds/served.ts'
 import { runSimulation } from './kinds/simulate.ts'
 import type { Faults } from './kinds/outcome.ts'
+import { CHANGED_BY_STOPS, RESUME_SETTINGS, Resumption } from './resumption.ts'
 
 /** Longest real time of one case: then it hangs. */
 const CASE_LIMIT = 20_000
@@ -27,16 +28,30 @@ export interface WorkflowsOptions extends SuiteOptions {
  */
 export async function runWorkflowsSuite(options: WorkflowsOptions): Promise<SuiteResult> {
   const all = await loadCases(options.corpus)
-  const { caseId, settings } = options
-  const chosen = (caseId === undefined ? all : chooseCases(all, caseId)).map((loaded) => (settings === undefined ? loaded : { ...loaded, settings }))
+  const { caseId, settings, resume = false } = options
+  const chosen = (caseId === undefined ? all : chooseCases(all, caseId)).map((loaded): LoadedCase => ({
+    ...loaded,
+    ...(settings === undefined && !resume ? {} : { settings: { ...(resume ? RESUME_SETTINGS : {}), ...settings } }),
+    ...(resume ? { resumption: new Resumption() } : {}),
+  }))
   const contested = await loadContested()
   const results = await runAll(chosen, options.parallel ?? availableParallelism())
   const cases = chosen.map((loaded): CaseResult => {
     const result = results.get(loaded) ?? { id: loaded.key, feature: loaded.file.group, outcome: 'failed', reason: 'it was not run' }
-    const reason = contested[loaded.key]
+    const reason = contested[loaded.key] ?? (resume ? CHANGED_BY_STOPS[loaded.key] : undefined)
     return result.outcome === 'failed' && reason !== undefined ? { ...result, outcome: 'contested', reason } : result
   })
-  return { suite: 'workflows', cases }
+  return { suite: 'workflows', cases, ...(resume ? { notes: resumeNotes(chosen, cases) } : {}) }
+}
+
+function resumeNotes(chosen: readonly LoadedCase[], cases: readonly CaseResult[]): readonly string[] {
+  const ran = chosen.filter((_loaded, index) => cases[index]?.outcome === 'passed')
+  const stops = ran.map(({ resumption }) => resumption?.stops ?? 0)
+  const stopped = stops.filter((count) => count > 0).length
+  return [
+    `resumed from the store: ${String(stopped)} cases, at ${String(stops.reduce((sum, count) => sum + count, 0))} waits`,
+    `nothing to resume: ${String(ran.length - stopped)} cases, of which no instance is left at any rest`,
+  ]
 }
 
 /**

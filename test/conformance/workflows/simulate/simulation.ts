@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { silentLogger, type Json, type JsonObject } from '../../../../lib/common/index.ts'
 import { SonatinaError } from '../../../../lib/errors/index.ts'
 import type { CloudEventRecord } from '../../../../lib/events/index.ts'
-import type { ObservedStep, Runtime } from '../../../../lib/runtime-options.ts'
+import type { ObservedStep, Runtime, RuntimeOptions } from '../../../../lib/runtime-options.ts'
 import { CaseClock, turn } from '../case-clock.ts'
 import type { CaseFile, Fields, LoadedCase } from '../case-file.ts'
 import { parseDuration } from '../durations.ts'
@@ -35,6 +35,8 @@ export class Simulation {
   private readonly delivered = new Map<string, number>()
   private readonly given: Fields
   private readonly resumption: Resumption | undefined
+  /** What the stubs have counted outlives the product. */
+  private readonly stubs: NonNullable<RuntimeOptions['replace']>
 
   private constructor({ file, settings = {}, resumption }: LoadedCase, project: Project) {
     this.file = file
@@ -42,6 +44,7 @@ export class Simulation {
     this.resumption = resumption
     this.project = project
     this.time = new CaseClock(file.clock)
+    this.stubs = { functions: this.functions(), subflows: this.subflows() }
   }
 
   /** Lays out the files and starts the product; `twin` runs the definition in its other notation. */
@@ -63,7 +66,7 @@ export class Simulation {
       definitions: [...project.definitions, ...this.continuations()],
       settings: { 'sonatina.profile': profileOf(file.group), 'sonatina.store': 'memory', 'sonatina.instances.retention': '36500d', ...secretSettings(file.secrets), ...file.config, ...this.storeSettings() },
       settingsFiles: [],
-      replace: { functions: this.functions(), subflows: this.subflows() },
+      replace: this.stubs,
       readResource: (uri) => project.readResource(uri),
       onEvent: (event) => { this.recorder.events.push(event) },
       onStep: (step) => { this.observe(step) },
