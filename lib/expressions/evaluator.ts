@@ -97,5 +97,14 @@ export interface Expressions {
   compileText(text: string, site: Site): Compiled<string>
   /** A place: `toStateData`, `outputCollection`. */
   compileTarget(text: string, site: Site): Target
+  /**
+   * A regular expression that stands in the definition by itself, such as a code of its errors: tells whether a text has a match.
+   *
+   * It runs on the engine of the setting `sonatina.expressions.regex`; of a long text the beginning is searched, 10,000
+   * characters.
+   *
+   * @throws {@link ExpressionError} `EXPRESSION_SYNTAX` for what does not parse and for what the engine refuses.
+   */
+  compilePattern(pattern: string, site: Site): (text: string) => boolean
   readonly reads: Reads
 }

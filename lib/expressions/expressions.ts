@@ -9,6 +9,8 @@ import { createLanguage } from './languages.ts'
 import { DEFAULT_LIMITS, type ExpressionLimits } from './limits.ts'
 import { evaluationError, syntaxError, type Source } from './locate.ts'
 import { conditionOutput, JSON_OUTPUT, LIST_OUTPUT, TEXT_OUTPUT, toCompiled, type Target as OutputTarget } from './outputs.ts'
+import { createRegexEngine, type RegexEngine } from './regex/engine.ts'
+import { RegexFault } from './regex/pattern.ts'
 import { resolveReference } from './references.ts'
 import { SyntaxFault } from './syntax-fault.ts'
 import { namedTarget, pathTarget } from './target.ts'
@@ -50,6 +52,8 @@ export interface ExpressionsOptions {
   readonly workflow?: string
 }
 
+// The most that the backtracking engine may search.
+const LONGEST_SEARCHED = 10_000
 /** Variables that every definition has. */
 const STANDARD_VARIABLES = ['WORKFLOW', 'CONST', 'SECRET', 'SECRETS']
 
@@ -69,6 +73,7 @@ class DefinitionExpressions implements Expressions {
   readonly #options: ExpressionsOptions
   readonly #limits: ExpressionLimits
   readonly #implementation: Language
+  readonly #regex: RegexEngine
 
   constructor(options: ExpressionsOptions) {
     const variables = new Set<string>()
@@ -90,6 +95,7 @@ class DefinitionExpressions implements Expressions {
       onSecret: (key) => secrets.add(key),
     })
     this.sync = this.#implementation.sync
+    this.#regex = createRegexEngine(options.regex ?? 'linear')
   }
 
   compileCondition(text: string, site: Site): Compiled<boolean> {
@@ -144,6 +150,16 @@ class DefinitionExpressions implements Expressions {
       merge: (document, value) => guard(() => target.merge(document, value)),
       read: (document) => guard(() => target.read(document)),
       put: (document, value) => guard(() => target.put(document, value)),
+    }
+  }
+
+  compilePattern(pattern: string, site: Site): (text: string) => boolean {
+    try {
+      const compiled = this.#regex.compile(pattern, { ignoreCase: false, extended: false, dotAll: false, longest: false })
+      return (text) => compiled.test(text.slice(0, LONGEST_SEARCHED))
+    } catch (error) {
+      if (!(error instanceof RegexFault)) throw error
+      throw syntaxError(new SyntaxFault(error.message, 0, error.hint), this.#source(pattern, site, 'pattern'))
     }
   }
 

@@ -51,7 +51,7 @@ export function findNames(ast: jsonata.ExprNode): Names {
 function visit(node: unknown, found: Found, seen: Set<unknown>): void {
   if (typeof node !== 'object' || node === null || seen.has(node)) return
   seen.add(node)
-  if (!Array.isArray(node)) read(node as AstNode, found, seen)
+  if (!Array.isArray(node)) read(node, found, seen)
   for (const member of Object.values(node)) visit(member, found, seen)
 }
 

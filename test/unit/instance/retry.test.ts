@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import type { JsonObject } from '../../../lib/common/index.ts'
+import { createRandomIdSource, createSystemClock, type JsonObject } from '../../../lib/common/index.ts'
+import { createExpressions } from '../../../lib/expressions/index.ts'
 import { compileErrors } from '../../../lib/instance/error-matching.ts'
 import { toWorkflowError } from '../../../lib/instance/workflow-error.ts'
 import { FunctionError } from '../../../lib/errors/index.ts'
@@ -88,6 +89,9 @@ describe('instance: retries', () => {
 describe('instance: matching of errors (decisions.md 16)', () => {
   class Special extends FunctionError {}
   const status = (code: number): Error => new FunctionError({ code: 'REST_STATUS', message: `status ${String(code)}`, status: code })
+  const compilePattern = (pattern: string, pointer: string): (text: string) => boolean => createExpressions({
+    language: 'jq', profile: 'spec', clock: createSystemClock(), ids: createRandomIdSource(),
+  }).compilePattern(pattern, { pointer })
   const named = (name: string): Error => Object.assign(new Error('x'), { name })
 
   it('is by status, class, ancestor, code, name, message, timeout or all', async () => {
@@ -105,8 +109,22 @@ describe('instance: matching of errors (decisions.md 16)', () => {
     ]
     for (const [code, thrown, expected] of cases) {
       const { definition } = await loadForTest({ id: 'w', errors: [{ name: 'bad', ...(code === undefined ? {} : { code }) }], states: [{ name: 'S', type: 'inject', data: {}, end: true }] })
-      expect(compileErrors(definition).get('bad')?.(toWorkflowError(thrown)), `${String(code)} against ${JSON.stringify(toWorkflowError(thrown))}`).to.equal(expected)
+      expect(compileErrors(definition, compilePattern).get('bad')?.(toWorkflowError(thrown)), `${String(code)} against ${JSON.stringify(toWorkflowError(thrown))}`).to.equal(expected)
     }
+  })
+
+  it('by a pattern takes time in proportion to the message, and refuses at load what cannot', async () => {
+    const errors = [{ name: 'slow', code: '^(a+)+$' }]
+    const states = [{ name: 'S', type: 'inject', data: {}, end: true }]
+    const { definition } = await loadForTest({ id: 'w', errors, states })
+    const matches = compileErrors(definition, compilePattern).get('slow')
+    const begun = process.hrtime.bigint()
+    expect(matches?.(toWorkflowError(new Error(`${'a'.repeat(5000)}!`)))).to.equal(false)
+    expect(matches?.(toWorkflowError(new Error('aaa')))).to.equal(true)
+    expect(Number(process.hrtime.bigint() - begun) / 1e6).to.be.below(2000)
+    const refused = await Driver.open({ id: 'w', errors: [{ name: 'ahead', code: 'no (?=more)' }], states }).then(() => undefined, (error: unknown) => error)
+    expect(refused).to.have.nested.property('violations[0].pointer', '/errors/0/code')
+    expect(refused).to.have.nested.property('violations[0].hint').that.includes('regex=backtracking')
   })
 
   it('takes the first handler that fits', async () => {

@@ -19,6 +19,9 @@ export function pipe(left: Filter, right: Filter): Filter {
   const { get } = left
   const next = right.get
   if (get && next) {
+    const { keeps } = left
+    // One call instead of two for each element of `map(select(…) | …)`.
+    if (keeps) return optional((value, env) => isTruthy(keeps(value, env)) ? next(value, env) : NONE, facts)
     if (left.count === 'one') return atMostOne((value, env) => next((get as One)(value, env), env), right.count === 'one', facts)
     return optional((value, env) => {
       const output = get(value, env)
@@ -125,6 +128,7 @@ export function select(condition: Filter): Filter {
     return output !== false && output !== null ? value : NONE
   }, {
     paths,
+    keeps: test,
     update: (value, env, change, context) => isTruthy(test(value, env)) ? change(value, context) : value,
   })
 }

@@ -61,6 +61,8 @@ export interface FilterFacts {
   readonly update?: Update
   readonly accumulate?: Accumulate
   readonly items?: Items
+  /** Decides whether the input is the output, or there is none: `select(condition)`. */
+  readonly keeps?: (value: Json, env: Env) => Json
 }
 
 /** A compiled filter: closures for each way it may be run. Holds no state of a run. */
@@ -77,6 +79,7 @@ export class Filter {
   readonly update: Update | undefined
   readonly accumulate: Accumulate | undefined
   readonly items: Items | undefined
+  readonly keeps: ((value: Json, env: Env) => Json) | undefined
 
   constructor(count: 'one' | 'optional' | 'many', get: Get | undefined, each: Each, facts: FilterFacts) {
     this.count = count
@@ -89,6 +92,7 @@ export class Filter {
     this.update = facts.update
     this.accumulate = facts.accumulate
     this.items = facts.items
+    this.keeps = facts.keeps
   }
 }
 
@@ -118,6 +122,12 @@ export function constant(value: Json): Filter {
 /** The way to run a filter that is known to give exactly one output. */
 export function single(filter: Filter): ((value: Json, env: Env) => Json) | undefined {
   return filter.count === 'one' ? (filter.get as (value: Json, env: Env) => Json) : undefined
+}
+
+/** The name of the member that a filter reads, where reading it needs no check of ownership. */
+export function memberName({ keys }: Filter): string | undefined {
+  const [key, ...more] = keys ?? []
+  return more.length === 0 && typeof key === 'string' && !(key in Array.prototype) ? key : undefined
 }
 
 /** Begins a path at a value. */

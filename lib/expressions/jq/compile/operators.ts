@@ -1,10 +1,10 @@
-import type { Json } from '../../../common/index.ts'
+import type { Json, JsonObject } from '../../../common/index.ts'
 import { ARITHMETIC, COMPARISON, add, addOwned, divide, multiply, subtract } from '../arithmetic.ts'
 import type { ArithmeticOperator, ComparisonOperator } from '../ast.ts'
 import { JqError } from '../failure.ts'
 import type { Env } from '../run.ts'
 import { equals, isTruthy } from '../value.ts'
-import { constant, many, NONE, one, optional, single, type Accumulate, type Filter } from './filter.ts'
+import { constant, many, memberName, NONE, one, optional, single, type Accumulate, type Filter } from './filter.ts'
 
 type One = (value: Json, env: Env) => Json
 
@@ -64,12 +64,18 @@ export function comparison(operator: ComparisonOperator, left: Filter, right: Fi
   const getLeft = single(left)
   const getRight = single(right)
   const usesInput = left.usesInput || right.usesInput
-  if (getLeft && getRight) return one(comparisonGet(operator, getLeft, getRight, right.constant), { usesInput })
+  if (getLeft && getRight) return one(comparisonGet(operator, getLeft, getRight, { fixed: right.constant, name: memberName(left) }), { usesInput })
   const compute = COMPARISON[operator]
   return many((value, env, emit) => right.each(value, env, (r) => left.each(value, env, (l) => emit(compute(l, r)))), { usesInput })
 }
 
-function comparisonGet(operator: ComparisonOperator, left: One, right: One, fixed: Json | undefined): One {
+/** What is known of the operands: the constant on the right, the member of the input on the left. */
+interface Operands {
+  readonly fixed: Json | undefined
+  readonly name: string | undefined
+}
+
+function comparisonGet(operator: ComparisonOperator, left: One, right: One, { fixed, name }: Operands): One {
   const scalar = fixed !== undefined && (typeof fixed !== 'object' || fixed === null)
   switch (operator) {
     case '==':
@@ -84,7 +90,34 @@ function comparisonGet(operator: ComparisonOperator, left: One, right: One, fixe
         const r = right(value, env)
         return !equals(left(value, env), r)
       }
-    default: return typeof fixed === 'number' && !Number.isNaN(fixed) ? orderGetFixed(operator, left, fixed) : orderGet(operator, left, right)
+    default: {
+      if (typeof fixed !== 'number' || Number.isNaN(fixed)) return orderGet(operator, left, right)
+      const get = orderGetFixed(operator, left, fixed)
+      return name === undefined ? get : orderMember(operator, name, fixed, get)
+    }
+  }
+}
+
+// A member that is a number is compared without a further call; everything else, failures too, is left to the general way.
+function orderMember(operator: '<' | '<=' | '>' | '>=', name: string, right: number, general: One): One {
+  const read = (value: Json): unknown => typeof value === 'object' && value !== null ? (value as JsonObject)[name] : undefined
+  switch (operator) {
+    case '<': return (value, env) => {
+      const l = read(value)
+      return typeof l === 'number' && !Number.isNaN(l) ? l < right : general(value, env)
+    }
+    case '<=': return (value, env) => {
+      const l = read(value)
+      return typeof l === 'number' && !Number.isNaN(l) ? l <= right : general(value, env)
+    }
+    case '>': return (value, env) => {
+      const l = read(value)
+      return typeof l === 'number' ? l > right : general(value, env)
+    }
+    default: return (value, env) => {
+      const l = read(value)
+      return typeof l === 'number' ? l >= right : general(value, env)
+    }
   }
 }
 
