@@ -22,16 +22,26 @@ export interface BenchOptions {
   readonly seconds?: number
   /** @default 32 */
   readonly connections?: number
+  /** Peers are installed. @default true */
+  readonly peers?: boolean
+}
+
+interface Script {
+  readonly script: string
+  readonly env?: Record<string, string>
+  /** Needs packages that the bench installs on demand. */
+  readonly isPeer?: boolean
 }
 
 interface Item {
   readonly path: string
   readonly body: object
-  readonly contenders: Readonly<Record<string, { readonly script: string; readonly env?: Record<string, string> }>>
+  readonly contenders: Readonly<Record<string, Script>>
 }
 
 const FLOOR = { script: 'floor.ts' }
 const SONATINA = { script: 'sonatina.ts' }
+const FASTIFY = { script: 'fastify.ts', isPeer: true }
 const STOCK = { script: 'sonatina.ts', env: { BENCH_LOOP: 'stock' } }
 
 /** The work items that are measured over HTTP. */
@@ -39,10 +49,17 @@ export const HTTP_ITEMS: Readonly<Record<string, Item>> = {
   W1: {
     path: '/chain',
     body: chainInput,
-    contenders: { floor: FLOOR, 'koa-router-bodyparser': { script: 'koa-router-bodyparser.ts' }, 'stock-xstate': STOCK, sonatina: SONATINA },
+    contenders: {
+      floor: FLOOR,
+      'koa-router-bodyparser': { script: 'koa-router-bodyparser.ts' },
+      fastify: FASTIFY,
+      'stock-xstate': STOCK,
+      'aws-local-stepfunctions': { script: 'state-language.ts', isPeer: true },
+      sonatina: SONATINA,
+    },
   },
-  W2: { path: '/parallel', body: {}, contenders: { floor: FLOOR, 'stock-xstate': STOCK, sonatina: SONATINA } },
-  W3: { path: '/currency_exchange_workflow', body: exchangeInput, contenders: { floor: FLOOR, 'stock-xstate': STOCK, sonatina: SONATINA } },
+  W2: { path: '/parallel', body: {}, contenders: { floor: FLOOR, fastify: FASTIFY, 'stock-xstate': STOCK, sonatina: SONATINA } },
+  W3: { path: '/currency_exchange_workflow', body: exchangeInput, contenders: { floor: FLOOR, fastify: FASTIFY, 'stock-xstate': STOCK, sonatina: SONATINA } },
   W4: {
     path: '/currency_exchange_workflow',
     body: exchangeInput,
@@ -51,14 +68,15 @@ export const HTTP_ITEMS: Readonly<Record<string, Item>> = {
 }
 
 /** Measures one item: contenders take turns, round after round, so that a drift of the machine meets them all. */
-export async function runHttpItem(name: string, { rounds = 5, seconds = 3, connections = 32 }: BenchOptions): Promise<readonly Row[]> {
+export async function runHttpItem(name: string, { rounds = 5, seconds = 3, connections = 32, peers = true }: BenchOptions): Promise<readonly Row[]> {
   const item = HTTP_ITEMS[name] as Item
   const stub = await startContender('stub', contender('stub.ts'), {})
   pin(stub.process.pid ?? 0, 1)
   pin(process.pid, 1)
   const contenders: Contender[] = []
   try {
-    for (const [label, { script, env }] of Object.entries(item.contenders)) {
+    for (const [label, { script, env, isPeer }] of Object.entries(item.contenders)) {
+      if (isPeer === true && !peers) continue
       contenders.push(await startContender(label, contender(script), { ...env, BENCH_STUB: stub.url }))
     }
     const load: Load = { path: item.path, body: item.body, seconds, connections }

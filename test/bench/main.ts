@@ -4,6 +4,7 @@ import { cpus } from 'node:os'
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { HTTP_ITEMS, runHttpItem, type Row } from './http-items.ts'
+import { installPeers } from './peers.ts'
 
 // `npm run bench [-- W1 …]`: measures work items and prints a row for each contender, the last figure being the ratio to the floor.
 
@@ -18,7 +19,8 @@ const { values, positionals } = parseArgs({
   },
 })
 
-const ALL = [...Object.keys(HTTP_ITEMS), 'W7']
+const MORE: Readonly<Record<string, () => Promise<void>>> = { W5: waitingInstances, W6: coldStarts, W7: expressions, GROWTH: growthRuns, MILLION: millionRun }
+const ALL = [...Object.keys(HTTP_ITEMS), ...Object.keys(MORE)]
 const wanted = positionals.length === 0 ? ALL : positionals.map((name) => name.toUpperCase())
 const unknown = wanted.filter((name) => !ALL.includes(name))
 if (unknown.length > 0) {
@@ -33,15 +35,15 @@ if (!values['no-build']) {
 
 console.log(`${cpus()[0]?.model ?? 'unknown processor'}, ${String(cpus().length)} cores, Node ${process.version}, ${new Date().toISOString()}`)
 const rows: Row[] = []
-for (const item of wanted) {
-  if (item === 'W7') await expressions()
-  else await http(item)
-}
-if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify({ node: process.version, rows }, null, 2)}\n`)
+const more: Record<string, unknown> = {}
+const missingPeers = wanted.some((item) => HTTP_ITEMS[item] !== undefined) ? installPeers() : undefined
+if (missingPeers !== undefined) console.error(`WITHOUT PEERS: ${missingPeers}`)
+for (const item of wanted) await (MORE[item]?.() ?? http(item))
+if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify({ node: process.version, rows, ...more }, null, 2)}\n`)
 if (values.baseline !== undefined) await compare(values.baseline)
 
 async function http(item: string): Promise<void> {
-  const found = await runHttpItem(item, { rounds: Number(values.rounds), seconds: Number(values.seconds) })
+  const found = await runHttpItem(item, { rounds: Number(values.rounds), seconds: Number(values.seconds), peers: missingPeers === undefined })
   rows.push(...found)
   console.log(`\n${item}  ${'contender'.padEnd(24)}${'CPU µs/request'.padEnd(28)}${'requests/s'.padEnd(12)}${'p50 ms'.padEnd(8)}${'p99 ms'.padEnd(8)}ratio`)
   for (const { contender, cpu, requestsPerSecond, p50, p99, ratio } of found) {
@@ -56,6 +58,47 @@ async function expressions(): Promise<void> {
   for (const { program, contender, median, ratio } of await runW7()) {
     console.log(`    ${program.padEnd(50)}${contender.padEnd(16)}${median.toFixed(0).padEnd(16)}${ratio.toFixed(1)}`)
   }
+}
+
+async function waitingInstances(): Promise<void> {
+  const { w5 } = await import('./w5.ts')
+  for (const store of ['memory', 'sqlite']) {
+    const found = await w5(100_000, store)
+    more[`W5 ${store}`] = found
+    console.log(`\nW5  ${store}: ${JSON.stringify(found)}`)
+  }
+}
+
+async function coldStarts(): Promise<void> {
+  const { coldStart } = await import('./cold-start.ts')
+  const found = await coldStart(Number(values.rounds))
+  more['W6'] = found
+  console.log(`\nW6  ${'contender'.padEnd(28)}${'ms to the first answer'.padEnd(28)}${'CPU ms'.padEnd(10)}ratio`)
+  for (const { contender, milliseconds, cpuMilliseconds, ratio } of found) {
+    const figures = `${milliseconds.median.toFixed(0)} (${milliseconds.min.toFixed(0)}–${milliseconds.max.toFixed(0)})`
+    console.log(`    ${contender.padEnd(28)}${figures.padEnd(28)}${cpuMilliseconds.median.toFixed(0).padEnd(10)}${ratio.toFixed(2)}`)
+  }
+}
+
+async function growthRuns(): Promise<void> {
+  const { growth } = await import('./growth.ts')
+  const found = await growth()
+  more['growth'] = found
+  console.log('\nGROWTH')
+  for (const { what, points, exponent } of found) {
+    const figures = points.map(({ size, microseconds }) => `${String(size)}: ${microseconds.toFixed(1)} µs`).join(', ')
+    console.log(`    ${what.padEnd(36)}exponent ${exponent.toFixed(3)}   ${figures}`)
+  }
+}
+
+async function millionRun(): Promise<void> {
+  const { million } = await import('./million.ts')
+  const found = await million()
+  more['million'] = found
+  const { instances, perSecond, heapBefore, heapAfter, p99 } = found
+  const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
+  console.log(`\nMILLION  ${String(instances)} instances, ${String(perSecond)}/s, heap ${megabytes(heapBefore)} → ${megabytes(heapAfter)}, ` +
+    `p99 by tenth ${p99.map((value) => value.toFixed(2)).join(' ')} ms`)
 }
 
 async function compare(path: string): Promise<void> {
