@@ -40,6 +40,11 @@ export function waitsItself(definition: Definition): boolean {
     definition.states.some((state) => waitsInState(state) || actionsOf(state).some((action) => waitsInAction(action, delayed)))
 }
 
+/** Tells whether instances of a definition may start sub-flows that end with them (S192). */
+export function mayHaveDependents({ program }: DeployedWorkflow): boolean {
+  return program.definition.states.some((state) => actionsOf(state).some(({ subFlowRef }) => subFlowRef !== undefined))
+}
+
 function look({ program }: DeployedWorkflow): Waits {
   const { definition } = program
   const actions = definition.states.flatMap(actionsOf)

@@ -120,7 +120,7 @@ export class DurableEffects {
     if (effect.kind === 'stop') ends.stop(effect.instanceId)
     else if (effect.kind === 'continue') ends.continue(facts, effect.continuation, id)
     else {
-      const workflow = shelf.workflows.get(definition)
+      const workflow = shelf.workflow(definition)
       if (workflow === undefined) return
       const live = resumption.find(facts.id) ?? births.restore(facts, workflow, undefined, newLife())
       void Promise.resolve(live.instance.revive(effect.origin)).then((prepared) => {

@@ -54,7 +54,7 @@ export class DurableWrites {
   #writeLife(journal: Journal, live: LiveInstance, life: DurableLife): void {
     const { id } = live.facts
     this.#shelf.keepDefinition(journal, live.workflow)
-    journal.put(toStored(live, life, this.#durability))
+    journal.put(toStored(live, life, this.#durability), life.stored)
     const { place } = life
     if (place?.body !== undefined) {
       journal.putStart(place.key, { body: place.body, instanceId: id }, this.#parts.options.clock.now())
@@ -63,7 +63,7 @@ export class DurableWrites {
     const timers = timersOf(live)
     if (!sameTimers(timers, life.timers)) journal.setTimers(id, timers)
     const waits = keysOfWaits(live)
-    if (waits.join('\n') !== life.waits.join('\n')) journal.setWaits(id, waits)
+    if (waits.join('\n') !== life.waits.join('\n')) journal.setWaits(id, waits, life.waits.length === 0)
     life.stored = true
     life.timers = timers
     life.waits = waits
@@ -89,7 +89,7 @@ export class DurableWrites {
     }
     if (stored.undelivered || (options.retention ?? 0) > 0) {
       this.#shelf.keepDefinition(journal, live.workflow)
-      journal.put(stored)
+      journal.put(stored, life.stored)
       if (life.timers.size > 0) journal.setTimers(facts.id, new Map())
       if (life.waits.length > 0) journal.setWaits(facts.id, [])
       life.stored = true

@@ -32,7 +32,7 @@ export class Inbox {
     const { shelf, resumption } = this.#options
     if (shelf.problem !== undefined) throw shelf.problem
     if (shelf.journal === undefined || shelf.putAway === 0) return
-    for (const id of shelf.journal.waiting(keysOf(event))) resumption.find(id)
+    for (const id of shelf.journal.waiting(keysOf(event, shelf.attributes.of(event.type)))) resumption.find(id)
   }
 
   /** Whether an event is new to an instance; it is then known, from the commit on that applies it. */

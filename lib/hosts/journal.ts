@@ -25,6 +25,9 @@ export interface StoredInstance {
   readonly place?: string
 }
 
+/** What is needed to bring an instance back. */
+export type StoredSleeper = Pick<StoredInstance, 'facts' | 'definition' | 'state' | 'nextStep' | 'place'>
+
 /** Something that is to be done and that no state of an instance holds. */
 type StoredEffect =
   | { readonly kind: 'detached'; readonly origin: DetachedOrigin }
@@ -87,12 +90,15 @@ export interface Journal {
   /** Closes the store and gives its lock up. */
   close(): void
 
-  put(instance: StoredInstance): void
+  /** Writes an instance; `isKnown` when there is a row of it, whose facts never change. */
+  put(instance: StoredInstance, isKnown?: boolean): void
   /** A parent has taken up the result of a sub-flow: it is kept no longer than any other. */
   release(id: string, keep: boolean): void
   /** Removes an instance with its timers, waits, history and received events. */
   remove(id: string): void
   get(id: string): StoredInstance | undefined
+  /** As much of an instance as brings it back: events come more often than readers. */
+  sleeper(id: string): StoredSleeper | undefined
   list(page: StoredPage): readonly InstanceRecord[]
   /** Instances that have not ended. */
   countAlive(): number
@@ -110,7 +116,8 @@ export interface Journal {
   due(until: number, limit: number): readonly { readonly instanceId: string; readonly token: string }[]
   nextDue(after: number): number | undefined
 
-  setWaits(id: string, keys: readonly string[]): void
+  /** Writes what an instance waits for; `isFirst` when nothing of that has been written. */
+  setWaits(id: string, keys: readonly string[], isFirst?: boolean): void
   /** Ids of instances that wait under one of the keys. */
   waiting(keys: readonly string[]): readonly string[]
 

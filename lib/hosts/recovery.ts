@@ -41,10 +41,10 @@ export class Recovery {
     if (shelf.journal === undefined && !durability.exists() && !deployments.list().some((workflow) => durability.isDurable(workflow))) return
     const journal = shelf.open()
     for (const stored of journal.definitions()) {
-      if (shelf.workflows.has(stored.hash)) continue
+      if (shelf.workflow(stored.hash) !== undefined) continue
       const inService = deployments.find(stored.workflowId, stored.version)
       try {
-        shelf.workflows.set(stored.hash, inService?.loaded.source.hash === stored.hash ? inService : await durability.redeploy(stored))
+        shelf.know(inService?.loaded.source.hash === stored.hash ? inService : await durability.redeploy(stored))
       } catch (error) {
         log.error({ workflow: stored.workflowId, version: stored.version, error: toWorkflowError(error) }, 'instances of this definition wait until it can be deployed again')
       }
@@ -56,7 +56,7 @@ export class Recovery {
     const { parts: { queue }, starts, shelf, commits, resumption, effects } = this.#options
     if (shelf.phase === 'closed') return
     for (const gathering of journal.gatherings()) {
-      const workflow = shelf.workflows.get(gathering.definition)
+      const workflow = shelf.workflow(gathering.definition)
       if (workflow !== undefined) starts.restore(this.#inService(workflow), { ...gathering, events: new Map(gathering.events) })
     }
     const attend = (piece: () => void): void => { queue.add(() => { commits.attend(piece) }) }

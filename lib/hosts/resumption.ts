@@ -1,8 +1,9 @@
 import { HostError } from '../errors/index.ts'
 import { toWorkflowError } from '../instance/index.ts'
+import { mayHaveDependents } from './can-wait.ts'
 import type { Commits } from './commits.ts'
 import type { DeployedWorkflow } from './deployments.ts'
-import type { StoredInstance } from './journal.ts'
+import type { StoredSleeper } from './journal.ts'
 import { recordOf, type DurableLife, type LiveInstance, type SubflowEnd } from './live-instance.ts'
 import type { Parts } from './parts.ts'
 import type { Shelf } from './shelf.ts'
@@ -36,9 +37,9 @@ export class Resumption {
     const { parts: { lives, ends, options }, shelf } = this.#options
     if (shelf.problem !== undefined || shelf.phase === 'closed' || this.#unreadable.has(id)) return undefined
     try {
-      const stored = shelf.journal?.get(id)
+      const stored = shelf.journal?.sleeper(id)
       if (stored?.state === undefined) return undefined
-      const workflow = shelf.workflows.get(stored.definition)
+      const workflow = shelf.workflow(stored.definition)
       return workflow === undefined ? undefined : this.#resume(stored, workflow)
     } catch (error) {
       if (error instanceof HostError && error.code !== 'SNAPSHOT_INCOMPATIBLE') throw error
@@ -50,9 +51,9 @@ export class Resumption {
     }
   }
 
-  #resume(stored: StoredInstance, workflow: DeployedWorkflow): LiveInstance {
+  #resume(stored: StoredSleeper, workflow: DeployedWorkflow): LiveInstance {
     const { parts: { births, queue }, shelf, newLife } = this.#options
-    const life: DurableLife = { ...newLife(), stored: true, nextStep: stored.nextStep, hasDependents: true }
+    const life: DurableLife = { ...newLife(), stored: true, nextStep: stored.nextStep, hasDependents: mayHaveDependents(workflow) }
     if (stored.place !== undefined) life.place = { key: stored.place }
     const live = births.restore(shelf.withHeaders(stored.facts), workflow, stored.state, life)
     shelf.putAway -= 1

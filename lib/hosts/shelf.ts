@@ -3,6 +3,7 @@ import type { InstanceFacts } from '../instance/index.ts'
 import type { DeployedWorkflow } from './deployments.ts'
 import type { Durability } from './durability.ts'
 import type { Journal } from './journal.ts'
+import { CorrelationAttributes } from './wait-index.ts'
 
 /** The store of a host, opened when it is first needed, and what of it has to be known in memory. */
 export class Shelf {
@@ -11,8 +12,9 @@ export class Shelf {
   /** Headers of instances that are put away, as far as the store must not hold them: as JSON, which takes less room. */
   readonly #headers = new Map<string, string>()
   #journal: Journal | undefined
-  /** Definitions of stored instances, by the hash of their text. */
-  readonly workflows = new Map<string, DeployedWorkflow>()
+  readonly #workflows = new Map<string, DeployedWorkflow>()
+  /** What the events of stored instances are correlated by. */
+  readonly attributes = new CorrelationAttributes()
   /** Why the store cannot be written now. */
   problem: HostError | undefined
   /** How many instances live in the store only. */
@@ -44,10 +46,23 @@ export class Shelf {
     this.#journal = undefined
   }
 
+  /** A definition of stored instances, by the hash of its text. */
+  workflow(hash: string): DeployedWorkflow | undefined {
+    return this.#workflows.get(hash)
+  }
+
+  /** Takes a definition that stored instances have, or will have. */
+  know(workflow: DeployedWorkflow): void {
+    const { hash } = workflow.loaded.source
+    if (this.#workflows.get(hash) === workflow) return
+    this.#workflows.set(hash, workflow)
+    for (const event of workflow.program.events.values()) this.attributes.add(event)
+  }
+
   /** Writes the text of a definition, unless the store has it. */
   keepDefinition(journal: Journal, workflow: DeployedWorkflow): void {
     const { source, definition } = workflow.loaded
-    this.workflows.set(source.hash, workflow)
+    this.know(workflow)
     if (this.#storedDefinitions.has(source.hash)) return
     journal.putDefinition({ hash: source.hash, workflowId: definition.id, version: definition.version, uri: source.uri, text: source.text })
     this.#storedDefinitions.add(source.hash)

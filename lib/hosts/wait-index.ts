@@ -25,6 +25,8 @@ interface IndexedWait {
  */
 export class WaitIndex {
   readonly #buckets = new Map<string, Set<IndexedWait>>()
+  /** Attributes under which waits for a type may stand. */
+  readonly #attributes = new CorrelationAttributes()
   readonly #ofInstance = new Map<LiveInstance, { keys: string[]; waits: IndexedWait[] }>()
 
   /** Brings the entries of an instance in line with what it waits for now. */
@@ -39,7 +41,10 @@ export class WaitIndex {
         entry.keys.push(key)
         entry.waits.push(indexed)
         const bucket = this.#buckets.get(key)
-        if (bucket === undefined) this.#buckets.set(key, new Set([indexed]))
+        if (bucket === undefined) {
+          this.#attributes.add(definition)
+          this.#buckets.set(key, new Set([indexed]))
+        }
         else bucket.add(indexed)
       }
     }
@@ -61,7 +66,8 @@ export class WaitIndex {
   /** The waits that an event fits: at most one for each effect, in the order of the definition. */
   find(event: CloudEventRecord): readonly WaitMatch[] {
     const found = new Map<string, WaitMatch>()
-    for (const key of keysOf(event)) {
+    if (this.#buckets.size === 0) return []
+    for (const key of keysOf(event, this.#attributes.of(event.type))) {
       for (const { live, token, entry, definition } of this.#buckets.get(key) ?? []) {
         const by = live.instance.program.profile === 'sonataflow' ? 'type' : 'type-and-source'
         const correlation = isEventOf(definition, event, by) ? correlationOf(definition, event) : undefined
@@ -90,11 +96,32 @@ export function keyOf(definition: EventDefinition, known: CorrelationValues): st
   return JSON.stringify([definition.type])
 }
 
-/** The keys under which waits may stand that an event fits. */
-export function keysOf(event: CloudEventRecord): string[] {
+/** The attributes by which definitions correlate, by event type: an event has many more. */
+export class CorrelationAttributes {
+  readonly #byType = new Map<string, Set<string>>()
+
+  /** Takes what an event is correlated by. */
+  add({ type, correlation }: EventDefinition): void {
+    if (correlation.length === 0) return
+    const names = this.#byType.get(type) ?? new Set<string>()
+    this.#byType.set(type, names)
+    for (const { contextAttributeName } of correlation) names.add(contextAttributeName.toLowerCase())
+  }
+
+  /** Names in lower case. */
+  of(type: string): ReadonlySet<string> {
+    return this.#byType.get(type) ?? NONE
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** The keys under which waits may stand that an event fits: those of some attributes, or of all that it has. */
+export function keysOf(event: CloudEventRecord, attributes?: ReadonlySet<string>): string[] {
   const keys = [JSON.stringify([event.type])]
-  for (const [name, value] of Object.entries(event)) {
-    if (name !== 'data' && name !== 'data_base64' && typeof value !== 'object') keys.push(JSON.stringify([event.type, name, String(value)]))
+  for (const name of attributes ?? Object.keys(event)) {
+    const value = event[name]
+    if (value !== undefined && name !== 'data' && name !== 'data_base64' && typeof value !== 'object') keys.push(JSON.stringify([event.type, name, String(value)]))
   }
   return keys
 }

@@ -47,4 +47,6 @@ export const MIGRATIONS: readonly string[] = [
   end;
   create table schedule (place text primary key, deployed_at integer not null, last_run integer) without rowid;
   `,
+  // What belongs to an instance is removed together with that of all others that end in a commit.
+  'drop trigger instance_removed;',
 ]

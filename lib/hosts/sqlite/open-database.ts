@@ -51,6 +51,8 @@ export function openDatabase(options: OpenOptions): OwnedDatabase {
     database = new (loadLibrary())(file, { timeout: 0 })
     database.pragma('journal_mode = WAL')
     database.pragma(`synchronous = ${options.synchronous}`)
+    database.pragma('wal_autocheckpoint = 4000')
+    database.pragma('cache_size = -16000')
     check(database, file)
     database.exec('begin immediate')
     migrate(database, file)

@@ -1,7 +1,7 @@
 import { HostError } from '../../errors/index.ts'
 import type { InstanceFacts, PersistedInstance } from '../../instance/index.ts'
 import type { InstanceRecord, InstanceStatus } from '../host.ts'
-import type { StoredInstance } from '../journal.ts'
+import type { StoredInstance, StoredSleeper } from '../journal.ts'
 import type { Row } from './statements.ts'
 
 /** Form of the state that this release writes; a reader refuses what it does not know. */
@@ -15,16 +15,51 @@ export const INSTANCE_COLUMNS = [
 
 /** The values of a row. */
 export function valuesOf(instance: StoredInstance): readonly (string | number | null)[] {
-  const { facts, state, record } = instance
-  const { data, ...rest } = record
+  const { facts, record } = instance
   return [
     facts.id, facts.workflowId, instance.definition, instance.status, facts.businessKey ?? null, facts.parent?.instanceId ?? null,
     facts.parent?.token ?? null, Number(instance.dependent), Number(instance.busy), Number(instance.undelivered), facts.startedAt,
     record.endedAt ?? null, instance.place ?? null, instance.nextStep, JSON.stringify(facts),
-    state === undefined ? null : JSON.stringify({ form: STATE_FORM, ...state }),
-    JSON.stringify(state === undefined ? { ...rest, data } : rest),
+    stateText(instance), recordText(instance),
     instance.continuation === undefined ? null : JSON.stringify(instance.continuation),
   ]
+}
+
+function stateText({ state }: StoredInstance): string | null {
+  return state === undefined ? null : JSON.stringify({ form: STATE_FORM, ...state })
+}
+
+// The data of what lives stands in its state.
+function recordText({ state, record }: StoredInstance): string {
+  return JSON.stringify(state === undefined ? record : { ...record, data: undefined })
+}
+
+/** Columns that change while an instance lives, in the order of {@link changesOf}. */
+export const CHANGING_COLUMNS = ['status', 'busy', 'undelivered', 'ended_at', 'next_step', 'state', 'record', 'continuation'] as const
+
+/** The values that change. */
+export function changesOf(instance: StoredInstance): readonly (string | number | null)[] {
+  const { record } = instance
+  return [
+    instance.status, Number(instance.busy), Number(instance.undelivered), record.endedAt ?? null, instance.nextStep,
+    stateText(instance), recordText(instance), instance.continuation === undefined ? null : JSON.stringify(instance.continuation),
+  ]
+}
+
+/** Columns that bring an instance back. */
+export const SLEEPER_COLUMNS = 'id, workflow_id, definition, place, next_step, facts, state'
+
+/** What brings an instance back. @throws {@link HostError} `SNAPSHOT_INCOMPATIBLE` */
+export function sleeperOf(row: Row): StoredSleeper {
+  const state = stateOf(row)
+  const place = row['place']
+  return {
+    facts: jsonOf(row, 'facts') as InstanceFacts,
+    definition: String(row['definition']),
+    nextStep: Number(row['next_step']),
+    ...(state === undefined ? {} : { state }),
+    ...(typeof place === 'string' ? { place } : {}),
+  }
 }
 
 /** The instance of a row. @throws {@link HostError} `SNAPSHOT_INCOMPATIBLE` when a newer release wrote it */

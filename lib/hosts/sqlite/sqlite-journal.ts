@@ -5,7 +5,8 @@ import type { InstanceRecord } from '../host.ts'
 import type { Journal, StoredDefinition, StoredGathering, StoredIntention, StoredPage } from '../journal.ts'
 import { toHostError } from './failure.ts'
 import { openDatabase, type OpenOptions, type OwnedDatabase } from './open-database.ts'
-import { INSTANCE_COLUMNS, instanceOf, listedRecordOf, valuesOf } from './rows.ts'
+import { RowBuffer } from './row-buffer.ts'
+import { CHANGING_COLUMNS, changesOf, INSTANCE_COLUMNS, instanceOf, listedRecordOf, SLEEPER_COLUMNS, sleeperOf, valuesOf } from './rows.ts'
 import { Statements, type Row } from './statements.ts'
 
 /** What the journal of a database needs. */
@@ -15,6 +16,8 @@ export interface SqliteJournalOptions extends OpenOptions {
 
 const PUT_INSTANCE = `insert into instance (${INSTANCE_COLUMNS.join(', ')}) values (${INSTANCE_COLUMNS.map(() => '?').join(', ')})
   on conflict (id) do update set ${INSTANCE_COLUMNS.filter((name) => name !== 'id').map((name) => `${name} = excluded.${name}`).join(', ')}`
+
+const CHANGE_INSTANCE = `update instance set ${CHANGING_COLUMNS.map((name) => `${name} = ?`).join(', ')} where id = ?`
 
 /**
  * Opens the journal of a database file.
@@ -29,6 +32,7 @@ class SqliteJournal implements Journal {
   readonly #owned: OwnedDatabase
   readonly #statements: Statements
   readonly #file: string
+  readonly #rows: RowBuffer
   readonly #probe: ((point: CrashPoint) => void) | undefined
   #isOpen = false
 
@@ -37,6 +41,7 @@ class SqliteJournal implements Journal {
     this.#statements = new Statements(owned.database)
     this.#file = file
     this.#probe = probe
+    this.#rows = new RowBuffer((table, sql, ...values) => { this.#run(table, sql, ...values) })
   }
 
   #try<Result>(work: () => Result): Result {
@@ -75,11 +80,13 @@ class SqliteJournal implements Journal {
   }
 
   commit(): void {
+    this.#rows.flush()
     this.#try(() => { this.#statements.run('commit') })
     this.#isOpen = false
   }
 
   rollback(): void {
+    this.#rows.clear()
     if (!this.#isOpen) return
     this.#isOpen = false
     try {
@@ -96,7 +103,10 @@ class SqliteJournal implements Journal {
 
   // --- instances ---
 
-  put: Journal['put'] = (instance) => { this.#run('instance', PUT_INSTANCE, ...valuesOf(instance)) }
+  put: Journal['put'] = (instance, isKnown = false) => {
+    if (isKnown) this.#run('instance', CHANGE_INSTANCE, ...changesOf(instance), instance.facts.id)
+    else this.#run('instance', PUT_INSTANCE, ...valuesOf(instance))
+  }
 
   release(id: string, keep: boolean): void {
     const stored = keep ? this.get(id) : undefined
@@ -105,17 +115,21 @@ class SqliteJournal implements Journal {
       return
     }
     const { state: _, record, ...rest } = stored
-    this.put({ ...rest, busy: false, undelivered: false, record: { ...record, endedAt: record.endedAt ?? record.startedAt } })
+    this.put({ ...rest, busy: false, undelivered: false, record: { ...record, endedAt: record.endedAt ?? record.startedAt } }, true)
   }
 
   remove(id: string): void {
-    // A trigger removes what belongs to it.
-    this.#run('instance', 'delete from instance where id = ?', id)
+    this.#rows.removed(id)
   }
 
   get: Journal['get'] = (id) => {
     const row = this.#get('select * from instance where id = ?', id)
     return row === undefined ? undefined : instanceOf(row)
+  }
+
+  sleeper: Journal['sleeper'] = (id) => {
+    const row = this.#get(`select ${SLEEPER_COLUMNS} from instance where id = ?`, id)
+    return row === undefined ? undefined : sleeperOf(row)
   }
 
   list({ workflowId, status, businessKey, startedAfter, startedBefore, before, limit }: StoredPage): readonly InstanceRecord[] {
@@ -173,9 +187,9 @@ class SqliteJournal implements Journal {
     return typeof due === 'number' ? due : undefined
   }
 
-  setWaits(id: string, keys: readonly string[]): void {
-    this.#run('wait', 'delete from wait where instance_id = ?', id)
-    for (const key of keys) this.#run('wait', 'insert into wait (key, instance_id) values (?, ?)', key, id)
+  setWaits(id: string, keys: readonly string[], isFirst = false): void {
+    if (!isFirst) this.#run('wait', 'delete from wait where instance_id = ?', id)
+    for (const key of keys) this.#rows.wait(id, key)
   }
 
   waiting(keys: readonly string[]): readonly string[] {
@@ -189,7 +203,7 @@ class SqliteJournal implements Journal {
   }
 
   addReceived(event: string, target: string, at: number): void {
-    this.#run('inbox', 'insert or ignore into inbox (target, event, received_at) values (?, ?, ?)', target, event, at)
+    this.#rows.received(target, event, at)
   }
 
   addOutgoing(id: string, event: CloudEventRecord): void {
@@ -242,7 +256,7 @@ class SqliteJournal implements Journal {
   }
 
   addHistory(id: string, steps: readonly HistoryStep[]): void {
-    this.#run('history', 'insert or replace into history (instance_id, sequence, steps) values (?, ?, ?)', id, steps[0]?.sequence ?? 0, JSON.stringify(steps))
+    this.#rows.steps(id, steps)
   }
 
   history(id: string): readonly HistoryStep[] {
