@@ -1,7 +1,9 @@
 import { cp, readdir, rm } from 'node:fs/promises'
 import { build } from 'esbuild'
+import { schemaCompiled } from './esbuild.schema.js'
 
-// Bundles the product into dist/, for `npm start` and for publishing: a few files load several times as fast as hundreds.
+// Bundles the product into dist/, for `npm start` and for publishing: a few files load several times as fast as hundreds. With --quick
+// it does not compile beforehand what one start would not earn back.
 
 // Packages stay outside, but for two that are themselves hundreds of files: of rest functions, and of dev services.
 const BUNDLED = new Set(['swagger-client', 'oidc-provider'])
@@ -33,7 +35,7 @@ await build({
   sourcesContent: false,
   // The licences of what is bundled go along.
   legalComments: 'linked',
-  plugins: [packagesOutside],
+  plugins: process.argv.includes('--quick') ? [packagesOutside] : [packagesOutside, schemaCompiled],
   // What is bundled from CommonJS asks for modules of Node.js by require.
   banner: { js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);" },
   logLevel: 'warning',

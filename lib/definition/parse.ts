@@ -1,9 +1,15 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument as parseYamlText, visit, type Document } from 'yaml'
+import { createRequire } from 'node:module'
+import type * as Yaml from 'yaml'
+import type { Document } from 'yaml'
 import { fromPointer, isNestedDeeper, toPointer, type Json } from '../common/index.ts'
 import { DefinitionError, type Violation } from '../errors/index.ts'
 import { invalid } from './invalid.ts'
 import { findJsonPositions, type JsonPositions } from './json-positions.ts'
 import { findInScalar, type Notation } from './scalar-positions.ts'
+
+// Read for the first text in YAML: many projects have JSON only.
+let library: typeof Yaml | undefined
+const yaml = (): typeof Yaml => library ??= createRequire(import.meta.url)('yaml') as typeof Yaml
 
 /** Line and column in a text, both from 1. */
 export interface Position {
@@ -145,14 +151,14 @@ function jsonScalar(positions: JsonPositions, text: string, pointer: string): st
 
 function parseYaml(text: string, uri: string): ParsedDocument {
   if (isNestedDeeper(text, MAX_DOCUMENT_DEPTH)) refuseNesting(uri)
-  const lines = new LineCounter()
+  const lines = new (yaml().LineCounter)()
   const toPosition = (offset: number): Position => {
     const { line, col } = lines.linePos(offset)
     return { line, column: col }
   }
   try {
     // The library compares each key with all others of its map; a set does not take minutes for 100 thousand keys.
-    const document = parseYamlText(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error', uniqueKeys: false })
+    const document = yaml().parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error', uniqueKeys: false })
     if (document.errors.length > 0) {
       throw invalid(uri, document.errors.slice(0, MAX_SYNTAX_FAULTS).map((error) => ({
         pointer: '', ...toPosition(error.pos[0]), message: `The text is not YAML: ${error.message}`, hint: yamlHint(error.code),
@@ -202,11 +208,11 @@ function parseYaml(text: string, uri: string): ParsedDocument {
 
 function findDuplicateKeys(document: Document): readonly { readonly key: string; readonly offset: number }[] {
   const duplicates: { key: string; offset: number }[] = []
-  visit(document, {
+  yaml().visit(document, {
     Map(_position, map) {
       const keys = new Set<string>()
       for (const { key } of map.items) {
-        if (!isScalar(key)) continue
+        if (!yaml().isScalar(key)) continue
         const name = String(key.value)
         if (keys.has(name)) duplicates.push({ key: name, offset: key.range?.[0] ?? 0 })
         keys.add(name)
@@ -229,10 +235,10 @@ interface YamlNode {
 function findYamlNode(document: Document, pointer: string): YamlNode | undefined {
   let node: unknown = document.contents
   for (const token of fromPointer(pointer)) {
-    if (isAlias(node)) node = node.resolve(document)
-    if (isMap(node)) {
-      node = node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === token)?.value
-    } else if (isSeq(node)) {
+    if (yaml().isAlias(node)) node = node.resolve(document)
+    if (yaml().isMap(node)) {
+      node = node.items.find((pair) => yaml().isScalar(pair.key) && String(pair.key.value) === token)?.value
+    } else if (yaml().isSeq(node)) {
       node = node.items[Number(token)]
     } else {
       return undefined
@@ -247,8 +253,8 @@ const NOTATIONS: Readonly<Record<string, Notation>> = {
 
 /** Gives how far from its beginning a character of a scalar stands; 0 where that cannot be told. */
 function findInYaml(text: string, node: unknown, place: TextPlace): number {
-  const notation = isScalar(node) ? NOTATIONS[node.type ?? ''] : undefined
-  const range = isScalar(node) ? node.range : undefined
+  const notation = yaml().isScalar(node) ? NOTATIONS[node.type ?? ''] : undefined
+  const range = yaml().isScalar(node) ? node.range : undefined
   if (notation === undefined || range === undefined || range === null) return 0
   return findInScalar(text.slice(range[0], range[1]), notation, place.text, place.offset) ?? 0
 }

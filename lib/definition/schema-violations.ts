@@ -1,10 +1,9 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { atPointer, fromPointer, toPointer } from '../common/index.ts'
 import type { Violation } from '../errors/index.ts'
-import { readDuration } from './duration.ts'
 import { nearestNames } from './nearest.ts'
 import type { Mode } from './schema/build.ts'
-import { createWorkflowSchema } from './schema/workflow.ts'
+import { compileSchema } from './schema/compile.ts'
 
 /** A place where a document departs from the schema. */
 export interface SchemaFinding extends Violation {
@@ -28,16 +27,7 @@ export function findSchemaViolations(document: unknown, mode: Mode): readonly Sc
 }
 
 function validatorOf(mode: Mode): ValidateFunction {
-  return validators[mode] ??= compile(mode)
-}
-
-// A validator that is used a few times is best when it compiles fast: the schema is ours, so that it is not checked itself, and
-// neither inlined nor optimised.
-function compile(mode: Mode): ValidateFunction {
-  const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, validateSchema: false, meta: false, inlineRefs: false, code: { optimize: false } })
-  // Whether a constant holds a duration is known when the definition is whole.
-  ajv.addFormat('swf-duration', (text) => text.includes('$CONST') || readDuration(text, {}) !== undefined)
-  return ajv.compile(createWorkflowSchema(mode))
+  return validators[mode] ??= compileSchema(mode)
 }
 
 function toFinding(error: ErrorObject, document: unknown): SchemaFinding {

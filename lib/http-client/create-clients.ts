@@ -2,6 +2,7 @@ import type { Clock, Logger } from '../common/index.ts'
 import { Secret, settingKey, type Settings } from '../configuration/index.ts'
 import { createHttpClient } from './create-client.ts'
 import type { HttpClient, HttpClients } from './http-client.ts'
+import { prepareConnections } from './pools.ts'
 import type { HttpClientOptions, Proxies, ProxyOptions, StoreOptions, TlsOptions } from './options.ts'
 
 /** What the clients of a process are made from. */
@@ -39,7 +40,11 @@ export function createHttpClients(options: HttpClientsOptions): HttpClients {
     return found
   }
   return {
-    forDocument: (fileKey) => client(`document ${fileKey}`, () => ({ ...common, ...documentOptions(settings, fileKey) })),
+    forDocument(fileKey) {
+      // Asked for at load: the first call of an instance need not wait for it.
+      prepareConnections()
+      return client(`document ${fileKey}`, () => ({ ...common, ...documentOptions(settings, fileKey) }))
+    },
     forScheme: (schemeKey) => client(`scheme ${schemeKey}`, () => ({ ...common, traceBodies: false, ...schemeOptions(settings, schemeKey) })),
     get general() {
       return client('general', () => ({ ...common, name: 'rest', ...optional('proxies', environmentProxies(settings)) }))

@@ -1,9 +1,20 @@
-import { buildConnector, Pool, ProxyAgent, type Dispatcher } from 'undici'
+import { createRequire } from 'node:module'
+import type * as Undici from 'undici'
+import type { buildConnector, Dispatcher } from 'undici'
 import type { ConnectionOptions } from 'node:tls'
 import { ConfigurationError } from '../errors/index.ts'
 import { refusal } from './failure.ts'
 import type { HttpClientOptions, ProxyOptions } from './options.ts'
 import type { Targets } from './targets.ts'
+
+// Read for the first connection: not every service calls others.
+let library: typeof Undici | undefined
+const undici = (): typeof Undici => library ??= createRequire(import.meta.url)('undici') as typeof Undici
+
+/** Reads the library of connections before the first request needs it. */
+export function prepareConnections(): void {
+  undici()
+}
 
 /** The connections to one origin. */
 export interface OriginPool {
@@ -80,7 +91,7 @@ export class Pools {
     }
     if (proxy && !bypasses(proxy, url.hostname)) {
       const address = proxyAddress(this.#options.name, proxy)
-      return new ProxyAgent({
+      return new (undici().ProxyAgent)({
         ...common,
         uri: address,
         proxyTunnel: url.protocol === 'https:',
@@ -89,7 +100,7 @@ export class Pools {
         ...(proxy.user === undefined ? {} : { token: `Basic ${Buffer.from(`${proxy.user}:${proxy.password?.reveal() ?? ''}`).toString('base64')}` }),
       })
     }
-    return new Pool(url.origin, { ...common, connect: buildConnector({ ...this.#tls, lookup: this.#targets.lookup, timeout } as buildConnector.BuildOptions) })
+    return new (undici().Pool)(url.origin, { ...common, connect: undici().buildConnector({ ...this.#tls, lookup: this.#targets.lookup, timeout } as buildConnector.BuildOptions) })
   }
 }
 

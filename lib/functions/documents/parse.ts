@@ -1,6 +1,11 @@
-import { parseDocument } from 'yaml'
+import { createRequire } from 'node:module'
+import type * as Yaml from 'yaml'
 import { isJsonObject, isNestedDeeper, type Json, type JsonObject } from '../../common/index.ts'
 import { DefinitionError } from '../../errors/index.ts'
+
+// Read for the first document in YAML: not every definition calls a described service.
+let library: typeof Yaml | undefined
+const yaml = (): typeof Yaml => library ??= createRequire(import.meta.url)('yaml') as typeof Yaml
 
 /** Longest document that is read, bytes. */
 export const MAX_DOCUMENT_SIZE = 10 * 1024 * 1024
@@ -33,7 +38,7 @@ function parseJsonOrYaml(text: string, name: string): Json {
 
 function parseYaml(text: string, name: string): Json {
   if (isNestedDeeper(text, MAX_TEXT_NESTING)) throw tooDeep(name)
-  const document = parseDocument(text, { version: '1.2', prettyErrors: true })
+  const document = yaml().parseDocument(text, { version: '1.2', prettyErrors: true })
   const [fault] = document.errors
   if (fault !== undefined) {
     const [position] = fault.linePos ?? []

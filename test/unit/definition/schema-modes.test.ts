@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { isJsonObject, type Json } from '../../../lib/common/index.ts'
 import { readDuration } from '../../../lib/definition/duration.ts'
 import { createWorkflowSchema } from '../../../lib/definition/schema/workflow.ts'
+import { placesOf } from './support/places.ts'
 
 const folder = new URL('../../../workflows/', import.meta.url)
 const documents = readdirSync(folder).filter((file) => file.endsWith('.sw.json')).map((file) => JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Json)
@@ -14,12 +15,6 @@ function compile(mode: 'strict' | 'tolerant'): (document: Json) => boolean {
   ajv.addFormat('swf-duration', (text) => readDuration(text, {}) !== undefined)
   const validator = ajv.compile(createWorkflowSchema(mode))
   return (document) => validator(document)
-}
-
-/** Every place of a document, as the object or list that holds it with its key. */
-function placesOf(value: Json): { holder: Record<string, Json>; key: string }[] {
-  if (typeof value !== 'object' || value === null) return []
-  return Object.keys(value).flatMap((key) => [{ holder: value as Record<string, Json>, key }, ...placesOf((value as Record<string, Json>)[key] ?? null)])
 }
 
 describe('definition schema: strict and tolerant', () => {
