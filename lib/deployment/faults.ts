@@ -56,9 +56,11 @@ export class Faults {
   #expressionFault(fallback: string, { message, details }: ExpressionError): Violation {
     const { pointer = fallback, text, offset, reason, hint, function: operation } = details as Partial<ExpressionFacts>
     const place = text === undefined || offset === undefined ? undefined : this.#locate(pointer, { text, offset })
-    if (place === undefined || reason === undefined) return { pointer, message, ...place }
+    const advice = hint === undefined ? {} : { hint }
+    // Without a file the message has to say where in the text; it ends with the hint.
+    if (place === undefined || reason === undefined) return { pointer, message: hint === undefined ? message : message.slice(0, -`; ${hint}`.length), ...place, ...advice }
     const origin = operation === undefined ? '' : `, in the operation of function "${operation}"`
-    return { pointer, message: `${reason}${origin}`, ...place, ...(hint === undefined ? {} : { hint }) }
+    return { pointer, message: `${reason}${origin}`, ...place, ...advice }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../common/index.ts'
+import { countStep } from './walk-budget.ts'
 
 const MAX_PRINT_DEPTH = 10_000
 // Bytes of a value that an error text shows (jq 1.8).
@@ -77,6 +78,7 @@ function printContainer(root: readonly Json[] | JsonObject, limit: number): stri
 }
 
 function nextItem(level: Level): { prefix: string; value: Json } | undefined {
+  countStep()
   const { keys, container, index } = level
   const comma = index === 0 ? '' : ','
   level.index += 1

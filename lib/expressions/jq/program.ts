@@ -9,6 +9,7 @@ import { Break, JqError, LimitExceeded } from './failure.ts'
 import { parse, TOO_DEEP } from './parser.ts'
 import { redact } from './redact.ts'
 import { Env, Run, type Surroundings } from './run.ts'
+import { activate, countTree } from './walk-budget.ts'
 
 /**
  * Compiles a jq program.
@@ -26,12 +27,14 @@ export function compileJq(text: string, context: CompileContext, surroundings: S
     throw error
   }
   const { get } = filter
+  const check = mayMultiply(ast) ? checkSize : undefined
   return {
     evaluateAll: (input, bindings) => {
       const outputs: Json[] = []
       return execute(surroundings, bindings, (env) => {
         filter.each(input, env, (output) => {
           env.run.charge(1)
+          check?.(output, env.run)
           outputs.push(output)
           return false
         })
@@ -40,11 +43,12 @@ export function compileJq(text: string, context: CompileContext, surroundings: S
     },
     evaluateEach: (input, bindings, emit) => {
       execute(surroundings, bindings, (env) => filter.each(input, env, (output) => {
+        check?.(output, env.run)
         emit(output)
         return false
       }))
     },
-    ...(get && { evaluateOne: oneEvaluator(get, surroundings) }),
+    ...(get && { evaluateOne: oneEvaluator(get, surroundings, check) }),
     ...(filter.keys?.length === 0 && { identity: true }),
     ...(filter.keys && { keys: filter.keys }),
     ...(isArithmetic(ast) && { plainNumbers: true }),
@@ -57,6 +61,32 @@ function isArithmetic(ast: Ast): boolean {
   return ast.kind === 'binary' && ['+', '-', '*', '/', '%'].includes(ast.operator) && isArithmetic(ast.left) && isArithmetic(ast.right)
 }
 
+type SizeCheck = (output: Json, run: Run) => void
+
+const LOOPS: ReadonlySet<string> = new Set(['recurse', 'until', 'while', 'repeat', 'walk', 'limit', 'first', 'last', 'add'])
+// Programs without loops multiply a value once for each part of their text.
+const MOST_NODES = 60
+
+/** Tells whether a program can make a small value into a tree of any size by using it twice, again and again. */
+function mayMultiply(program: Ast): boolean {
+  const pending: unknown[] = [program]
+  let nodes = 0
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (typeof next !== 'object' || next === null) continue
+    const { kind, name } = next as { readonly kind?: unknown; readonly name?: unknown }
+    if (kind === 'reduce' || kind === 'foreach' || kind === 'def' || (kind === 'call' && LOOPS.has(String(name)))) return true
+    if (typeof kind === 'string' && (nodes += 1) > MOST_NODES) return true
+    for (const member of Object.values(next) as readonly unknown[]) pending.push(member)
+  }
+  return false
+}
+
+// What uses the output outside, a journal or an answer, would write it out without a limit.
+const checkSize: SizeCheck = (output, run) => {
+  const { maxCells } = run.surroundings.limits
+  if (typeof output === 'object' && countTree(output, maxCells) > maxCells) run.overflow()
+}
+
 // A run is reused by the next evaluation; an evaluation inside another one gets its own.
 let idle: Env | undefined
 
@@ -64,20 +94,24 @@ function acquire(surroundings: Surroundings, bindings: Bindings): Env {
   const env = idle ?? new Env(undefined, undefined, new Run(surroundings, bindings))
   idle = undefined
   env.run.start(surroundings, bindings)
+  env.run.outer = activate(env.run)
   return env
 }
 
 function release(env: Env): void {
+  activate(env.run.outer)
   env.run.clear()
   idle = env
 }
 
-function oneEvaluator(get: NonNullable<Filter['get']>, surroundings: Surroundings): NonNullable<Program['evaluateOne']> {
+function oneEvaluator(get: NonNullable<Filter['get']>, surroundings: Surroundings, check: SizeCheck | undefined): NonNullable<Program['evaluateOne']> {
   return (input, bindings) => {
     const env = acquire(surroundings, bindings)
     try {
       const output = get(input, env)
-      return output === NONE ? undefined : output
+      if (output === NONE) return undefined
+      check?.(output, env.run)
+      return output
     } catch (error) {
       throw toFailure(error, env.run)
     } finally {

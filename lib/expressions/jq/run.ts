@@ -28,6 +28,8 @@ export class Run {
   cells = 0
   /** Offset of the last builtin called, for errors that do not know theirs. */
   offset = 0
+  /** What counted before this evaluation began inside another one. */
+  outer: { tick(): void } | undefined
   /** Secrets read so far, so that no error text shows them. */
   secrets: string[] | undefined
   readonly #globals = new Map<string, unknown>()

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../common/index.ts'
 import { JqError } from './failure.ts'
+import { countStep } from './walk-budget.ts'
 
 /** The names jq gives to the types of values. */
 export type TypeName = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
@@ -82,6 +83,7 @@ function compareAt(left: Json, right: Json, depth: number): number {
   if (typeof left === 'number' && typeof right === 'number') return compareNumbers(left, right)
   if (typeof left === 'string' && typeof right === 'string') return compareStrings(left, right)
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return rank(left) - rank(right)
+  countStep()
   if (depth > NATIVE_DEPTH) return compareDeep(left, right, depth)
   if (isArray(left)) {
     if (!isArray(right)) return -1
@@ -133,6 +135,7 @@ function compareDeep(left: Json, right: Json, start: number): number {
 }
 
 function expand(left: Json, right: Json, depth: number, stack: Pending[]): number {
+  countStep()
   if (depth > MAX_DEPTH) throw new JqError('Comparison too deep')
   if (isArray(left) && isArray(right)) {
     stack.push({ verdict: left.length - right.length })
@@ -163,6 +166,7 @@ export function equals(left: Json, right: Json): boolean {
 
 function equalsAt(left: Json, right: Json, depth: number): boolean {
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return left === right
+  countStep()
   if (depth > NATIVE_DEPTH) return equalsDeep(left, right, depth)
   if (isArray(left)) {
     if (!isArray(right) || left.length !== right.length) return false

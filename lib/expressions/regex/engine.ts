@@ -1,6 +1,6 @@
 import { createBacktrackingPattern } from './backtracking.ts'
 import { createLinearPattern } from './linear.ts'
-import type { Pattern } from './pattern.ts'
+import { RegexFault, type Pattern } from './pattern.ts'
 import { translate, type RegexOptions } from './translate.ts'
 
 /** Compiles and remembers regular expressions. */
@@ -14,6 +14,8 @@ export interface RegexEngine {
 }
 
 const CACHED = 500
+// Compiling takes time beyond linear: 80,000 nested groups take 20 s, and 4,000 some milliseconds.
+const LONGEST_PATTERN = 4000
 
 /**
  * Creates a regex engine: `linear` takes time proportional to the text, whatever the pattern; `backtracking` is the
@@ -24,6 +26,7 @@ export function createRegexEngine(kind: 'linear' | 'backtracking'): RegexEngine 
   const create = kind === 'linear' ? createLinearPattern : createBacktrackingPattern
   return {
     compile(pattern, options) {
+      if (pattern.length > LONGEST_PATTERN) throw new RegexFault(`the regular expression is longer than ${LONGEST_PATTERN} characters`, 'split it into several')
       const { ignoreCase, extended, dotAll, longest } = options
       const key = `${ignoreCase ? 'i' : ''}${extended ? 'x' : ''}${dotAll ? 's' : ''}${longest ? 'l' : ''}/${pattern}`
       const known = cache.get(key)

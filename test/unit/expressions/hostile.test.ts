@@ -58,6 +58,35 @@ describe('hostile expressions', function () {
     })
   }
 
+  // A value of 80 cells that is a tree of 2^40, since its parts are shared: whatever walks through it must come to an end.
+  const bomb = 'reduce range(40) as $i ([1]; [., .])'
+  const walks = [
+    '.', 'tojson', 'tostring', '@text', '"\\(.)"', '. == map(.)', 'contains([[1]])', 'inside(.)', 'flatten', 'walk(.)', 'sort_by(.) | length', 'unique | length',
+    'tostream', 'getpath(["a"])', 'error', '[., .] | min', '{a: .}', '.[0] < .[1]', '[paths] | length', '[..] | length', 'debug',
+  ]
+  for (const walk of walks) {
+    it(`a value that is small in memory and endless as a tree ends at a limit or is seen as a value: ${walk}`, async () => {
+      const start = performance.now()
+      try {
+        const output = await make().compileFilter(`${bomb} | ${walk}`, SITE).evaluate(null, BINDINGS)
+        expect(JSON.stringify(output).length).to.be.below(1000)
+      } catch (error) {
+        expect(SonatinaError.is(error), String(error)).to.equal(true)
+      }
+      expect(performance.now() - start, 'milliseconds').to.be.below(4000)
+    })
+  }
+
+  it('a pattern of any length from the data is refused before it is compiled', async () => {
+    for (const pattern of ['('.repeat(100_000), `${'(a|'.repeat(20_000)}b${')'.repeat(20_000)}`, `[${'\\w\\d'.repeat(30_000)}]`, '\\p{L}'.repeat(50_000)]) {
+      expect((await failureOf('. as $p | "x" | test($p)', pattern)).message).to.include('longer than 4000 characters')
+    }
+  })
+
+  it('a long text that is found everywhere in a longer one ends at a limit', async () => {
+    expect((await failureOf('("a" * 200000) | indices("a" * 100000) | length')).code).to.equal('EXPRESSION_LIMIT')
+  })
+
   it('a text that is too long to exist fails as in jq', async () => {
     expect((await failureOf('"ab" * 1e9')).message).to.equal('Repeat string result too long')
   })

@@ -10,6 +10,7 @@ import { toJson } from '../dump.ts'
 import { JqError } from '../failure.ts'
 import type { Env, Run } from '../run.ts'
 import { compare, deepFreeze, equals, isArray, isObject, isTruthy, lengthOf, MAX_DEPTH, readOwn, sortedKeys, typeOf } from '../value.ts'
+import { countStep } from '../walk-budget.ts'
 import { binary, unary, type Builtin, type Builtins } from './define.ts'
 
 const TYPES: Readonly<Record<string, (value: Json) => boolean>> = {
@@ -160,6 +161,7 @@ function containsAll(whole: Json, part: Json): boolean {
 }
 
 function containsAt(whole: Json, part: Json, depth: number): boolean {
+  countStep()
   if (depth > MAX_DEPTH) throw new JqError('Containment check too deep')
   if (isObject(whole) && isObject(part)) {
     return Object.keys(part).every((key) => Object.hasOwn(whole, key) && containsAt(whole[key] as Json, part[key] as Json, depth + 1))

@@ -131,7 +131,8 @@ function stringIndices(text: string, wanted: string, run: Run): Json {
   let points = 0
   let counted = 0
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) {
-    run.tick()
+    // A long text that is found everywhere is compared as often.
+    run.spend(1 + (wanted.length >> 8))
     for (; counted < at; counted += 1) {
       const unit = text.charCodeAt(counted)
       // The second half of a pair is no code point of its own.
