@@ -10,7 +10,7 @@ import { alternative, arithmetic, comparison, logical, negate } from './compile/
 import { identity, index, iterate, slice } from './compile/paths.ts'
 import { binder, type CompiledMember, type CompiledPattern } from './compile/patterns.ts'
 import { update } from './compile/update.ts'
-import { descendants } from './builtins/streams.ts'
+import { descendants } from './builtins/paths.ts'
 import { adviseVariable, nearest } from '../nearest.ts'
 import { parse } from './parser.ts'
 import { Scope } from './scope.ts'

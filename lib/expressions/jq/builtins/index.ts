@@ -3,8 +3,10 @@ import { deepFreeze } from '../value.ts'
 import { CORE } from './core.ts'
 import { DATES } from './dates.ts'
 import type { Builtins } from './define.ts'
+import { EVENTS } from './events.ts'
 import { FORMAT } from './format.ts'
 import { MATH } from './math.ts'
+import { PATHS } from './paths.ts'
 import { PRELUDE } from './prelude.ts'
 import { REGEX } from './regex.ts'
 import { SORTING } from './sorting.ts'
@@ -13,7 +15,7 @@ import { STRINGS } from './strings.ts'
 
 /** All builtins that are written in TypeScript, by name and number of arguments. */
 export const BUILTINS: Builtins = {
-  ...CORE, ...DATES, ...FORMAT, ...MATH, ...REGEX, ...SORTING, ...STREAMS, ...STRINGS,
+  ...CORE, ...DATES, ...FORMAT, ...MATH, ...REGEX, ...SORTING, ...STREAMS, ...PATHS, ...EVENTS, ...STRINGS,
   'builtins/0': () => constant(deepFreeze(builtinNames())),
 }
 
