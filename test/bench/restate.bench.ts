@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import autocannon from 'autocannon'
@@ -7,9 +8,10 @@ import { spread, startContender, stopContender } from './measure.ts'
 // `npx tsx test/bench/restate.bench.ts [--rounds N] [--seconds S] [--connections C]`: a workflow of four steps on the distributed
 // engine, against one written by hand with the engine's SDK, in turns. The last figure is how often slower ours is.
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' }, seconds: { type: 'string', default: '5' }, connections: { type: 'string', default: '50' } } })
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' }, seconds: { type: 'string', default: '5' }, connections: { type: 'string', default: '50' }, 'no-build': { type: 'boolean', default: false } } })
 const binary = restateBinary()
 if (binary === undefined) process.exit(0)
+if (!values['no-build'] && spawnSync('node', ['esbuild.config.js'], { stdio: 'inherit' }).status !== 0) process.exit(1)
 
 const server = await startRestateServer({ binary })
 const byHand = await startContender('by hand', new URL('contenders/restate-hand-written.ts', import.meta.url), {})

@@ -205,7 +205,8 @@ class EngineSoak {
 
   /** What the engine should not hold when all is done. */
   async #whatIsLeft(): Promise<readonly string[]> {
-    const { adminUrl } = this.#servers[1] ?? this.#servers[0] as RestateServer
+    const [first, second] = this.#servers
+    const adminUrl = (second ?? first)?.adminUrl ?? ''
     const sql = {
       'live instances': 'select count(*) as n from state where service_name = \'soak.instance\' and key = \'head\' and value_utf8 not like \'%endedAt%\'',
       'waits': 'select count(*) as n from state where service_name = \'soak.waits\'',

@@ -15,6 +15,7 @@ One directory is taken as a project with its settings and specs; several are def
   --port NUMBER         port; 0 takes a free one                      (sonatina.http.port, PORT, 8080)
   --profile NAME        configuration profile: prod, dev, test, ...   (SONATINA_CONFIG_PROFILE, prod)
   --settings FILE       settings file in place of those found; repeatable
+  --host-engine NAME    what keeps instances: memory, sqlite, restate (sonatina.store)
   --set KEY=VALUE       a setting; also -DKEY=VALUE; repeatable
   --workers NUMBER      processes on this machine that share the port     (sonatina.cluster.workers, 1)
   --strict              a broken definition stops the start
@@ -45,6 +46,7 @@ export async function serve(args: readonly string[], io: CommandIo, create: Crea
     profile: { type: 'string' },
     settings: { type: 'string', multiple: true },
     set: { type: 'string', multiple: true },
+    'host-engine': { type: 'string' },
     strict: { type: 'boolean' },
     workers: { type: 'string' },
     // Given by the first process to those that it starts: SLOT/COUNT.
@@ -57,12 +59,14 @@ export async function serve(args: readonly string[], io: CommandIo, create: Crea
   }
   const port = readPort(values['port'])
   const host = values['host']
+  const engine = values['host-engine']
   const files = values['settings']
   const options: RuntimeOptions = {
     ...await readPlaces(positionals, io.cwd),
     arguments: [
       ...Object.entries(parseSettings(asList(values['set']))).map(([key, value]) => `${key}=${value}`),
       ...(typeof host === 'string' ? [`sonatina.http.host=${host}`] : []),
+      ...(typeof engine === 'string' ? [`sonatina.store=${engine}`] : []),
       ...(port === undefined ? [] : [`sonatina.http.port=${String(port)}`]),
       ...(typeof values['workers'] === 'string' ? [`sonatina.cluster.workers=${values['workers']}`] : []),
     ],

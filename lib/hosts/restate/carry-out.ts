@@ -18,11 +18,14 @@ export function callTo<Reply>(ctx: Context, { sdk }: Pick<WorkerParts, 'sdk'>, {
 /** Carries out what a turn of an instance asks for. */
 export async function carryOut(ctx: Context, parts: WorkerParts, id: string, actions: readonly Action[], at: number): Promise<void> {
   // Whoever is told that it waits may send the event at once: it has to be found then.
-  await Promise.all(actions.map((action) => {
-    if (action.kind !== 'subscribe' || action.waits.length === 0) return undefined
-    const { type, rev, waits } = action
-    return callTo(ctx, parts, { service: parts.names.waits, key: type, handler: 'set' }, { instanceId: id, rev, waits })
-  }))
+  try {
+    const subscriptions = actions.filter((action) => action.kind === 'subscribe').filter(({ waits }) => waits.length > 0)
+    await Promise.all(subscriptions.map(({ type, rev, waits }) =>
+      callTo<null>(ctx, parts, { service: parts.names.waits, key: type, handler: 'set' }, { instanceId: id, rev, waits })))
+  } catch (error) {
+    // It is being aborted, and what it waits for does not matter any more.
+    if (!(error instanceof parts.sdk.CancelledError)) throw error
+  }
   for (const action of actions) carryOutOne(ctx, parts, { id, at }, action)
 }
 

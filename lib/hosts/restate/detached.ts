@@ -4,11 +4,11 @@ import { sendTo } from './carry-out.ts'
 import type { DetachedMessage } from './messages.ts'
 import { idFrom } from './names.ts'
 import { perform } from './outcome.ts'
-import type { Context } from './sdk.ts'
+import type { Bound, Context } from './sdk.ts'
 import type { WorkerParts } from './worker-parts.ts'
 
 /** Carries asynchronous calls out that nobody waits for (S102): their instance may have ended. */
-export function createDetachedService(parts: WorkerParts) {
+export function createDetachedService(parts: WorkerParts): Bound {
   const { sdk, names } = parts
   return sdk.service({ name: names.detached, handlers: { run: (ctx: Context, message: DetachedMessage) => run(ctx, parts, message) } })
 }

@@ -51,8 +51,13 @@ export class Draft {
   /** Drops what belongs to effects that are not pending any more, and events that have been known long enough. */
   prune(pending: ReadonlyMap<string, unknown>, receivedBefore: number): void {
     for (const kept of [this.timers, this.calls, this.children, this.awaits]) {
-      for (const token of Object.keys(kept)) if (!pending.has(token)) Reflect.deleteProperty(kept, token)
+      for (const token of Object.keys(kept)) if (!pending.has(token)) forget(kept, token)
     }
-    for (const [key, at] of Object.entries(this.received)) if (at < receivedBefore) Reflect.deleteProperty(this.received, key)
+    for (const [key, at] of Object.entries(this.received)) if (at < receivedBefore) forget(this.received, key)
   }
+}
+
+/** Takes an entry out. */
+export function forget(entries: Record<string, unknown>, key: string): void {
+  Reflect.deleteProperty(entries, key)
 }

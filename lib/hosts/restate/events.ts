@@ -1,3 +1,4 @@
+import { HostError } from '../../errors/index.ts'
 import type { CloudEventRecord, CorrelationValues } from '../../events/index.ts'
 import type { InstanceFacts } from '../../instance/index.ts'
 import type { DeployedWorkflow } from '../deployments.ts'
@@ -6,12 +7,11 @@ import type { Delivery } from '../host.ts'
 import { attributesOf, textOf } from '../router.ts'
 import { keysOf } from '../wait-index.ts'
 import { callTo } from './carry-out.ts'
-import type { Reply, StartMessage } from './messages.ts'
+import type { IndexedWait, Reply, StartMessage } from './messages.ts'
 import { idFrom } from './names.ts'
-import type { Context, ObjectContext } from './sdk.ts'
+import type { Bound, Context, ObjectContext } from './sdk.ts'
 import { choose } from './waits.ts'
 import type { WorkerParts } from './worker-parts.ts'
-import type { IndexedWait } from './messages.ts'
 
 /** An event on its way. */
 export interface IncomingEvent {
@@ -20,13 +20,13 @@ export interface IncomingEvent {
 }
 
 /** Routes events that come in; what it began to hand over is handed over, whatever becomes of the worker. */
-export function createRouterService(parts: WorkerParts) {
+export function createRouterService(parts: WorkerParts): Bound {
   const { sdk, names } = parts
   return sdk.service({ name: names.router, handlers: { deliver: (ctx: Context, incoming: IncomingEvent) => route(ctx, parts, incoming) } })
 }
 
 /** Sends what instances produced, in the order of each: at least once, always with the same id. */
-export function createOutboxObject(parts: WorkerParts) {
+export function createOutboxObject(parts: WorkerParts): Bound {
   const { sdk, names, options, keep } = parts
   return sdk.object({
     name: names.outbox,
@@ -35,7 +35,7 @@ export function createOutboxObject(parts: WorkerParts) {
         if (options.loopback) await callTo<Delivery>(ctx, parts, { service: names.router, handler: 'deliver' }, { event, at: Date.parse(event.time ?? '') || 0 })
         await ctx.run('sink', async () => {
           // Thrown on purpose: the engine tries again, with pauses between.
-          if (!await keep.forward(event)) throw new sdk.RetryableError(`event ${event.id} of type ${event.type} could not be delivered`)
+          if (!await keep.forward(event)) throw undelivered(event)
         })
         return null
       },
@@ -44,9 +44,13 @@ export function createOutboxObject(parts: WorkerParts) {
 }
 
 /** Gathers the events of definitions that several events begin (S030–S033), one object for each definition. */
-export function createGatheringObject(parts: WorkerParts) {
+export function createGatheringObject(parts: WorkerParts): Bound {
   const { sdk, names } = parts
   return sdk.object({ name: names.gathering, handlers: { take: (ctx: ObjectContext, incoming: IncomingEvent) => gather(ctx, parts, incoming) } })
+}
+
+function undelivered({ id, type }: CloudEventRecord): HostError {
+  return new HostError({ code: 'STORE_UNAVAILABLE', message: `Event ${id} of type ${type} could not be sent; the engine tries again` })
 }
 
 async function route(ctx: Context, parts: WorkerParts, { event, at }: IncomingEvent): Promise<Delivery> {

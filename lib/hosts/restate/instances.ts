@@ -4,23 +4,21 @@ import { validateInput } from '../births.ts'
 import { instanceNotFound } from '../operators.ts'
 import { carryOut, callTo, sendTo } from './carry-out.ts'
 import { assertKnownForm, newLife, recordOfLife, type Head, type Life } from './life.ts'
-import type { Message, Operation, Outcome, Reply, StartMessage, Wanted } from './messages.ts'
+import type { Message, Operation, Reply, StartMessage, Wanted } from './messages.ts'
 import { perform } from './outcome.ts'
-import { headOf, lifeOf, restOf } from './rest.ts'
-import { jsonOf, type ObjectContext, type ObjectSharedContext } from './sdk.ts'
+import { lifeOf, restOf } from './rest.ts'
+import { jsonOf, type Bound, type ObjectContext, type ObjectSharedContext } from './sdk.ts'
 import type { TurnSurroundings } from './surroundings.ts'
 import { refusalOf, Turn } from './turn.ts'
 import type { WorkerParts } from './worker-parts.ts'
 
-/** Name of the signal that lets an instance be aborted while it carries a call out. */
-const INTERRUPT = 'interrupt'
 /** Milliseconds: a call may take as long as it does; functions have timeouts of their own. */
 const A_DAY = 86_400_000
 
 type Settled = NonNullable<StartMessage['settled']>
 
 /** The object that every instance is one of: its state is the life, its handlers take the messages one after another. */
-export function createInstanceObject(parts: WorkerParts) {
+export function createInstanceObject(parts: WorkerParts): Bound {
   const { sdk, names } = parts
   const { shared } = sdk.handlers.object
   const handlers = new InstanceHandlers(parts)
@@ -48,6 +46,8 @@ class InstanceHandlers {
   // --- one message after another ---
 
   async take(ctx: ObjectContext, message: Message): Promise<Reply> {
+    // A fresh id that was made for this start is nobody else's: there is nothing to look for.
+    if (message.kind === 'start' && message.settled !== undefined && message.startedBy === undefined) return this.#start(ctx, message)
     const life = await ctx.get<Life>('life') ?? undefined
     if (life !== undefined) assertKnownForm(life)
     if (message.kind === 'start') return life === undefined ? this.#start(ctx, message) : existing(life, message)
@@ -154,11 +154,12 @@ class InstanceHandlers {
 
   async #finish(ctx: ObjectContext, turn: Turn, message: Message, surroundings: TurnSurroundings): Promise<Reply> {
     const invocation = ctx.request().id
-    if (message.kind !== 'start' || message.atOnce !== true) await this.#callInline(ctx, turn)
+    const hasStored = message.kind === 'start' && message.atOnce === true ? false : await this.#callInline(ctx, turn)
     const { life, head, actions, reply } = restOf(turn, message, surroundings)
     const { id } = turn.live.facts
-    if (life === undefined || head === undefined) ctx.clearAll()
-    else {
+    if (life === undefined || head === undefined) {
+      if (hasStored || message.kind !== 'start') ctx.clearAll()
+    } else {
       ctx.set('life', life)
       ctx.set('head', head)
     }
@@ -170,8 +171,8 @@ class InstanceHandlers {
     return reply
   }
 
-  /** Carries calls out within the turn, as long as the instance waits for nothing else: a chain of them costs one invocation. */
-  async #callInline(ctx: ObjectContext, turn: Turn): Promise<void> {
+  /** Carries calls out within the turn, as long as the instance waits for nothing else: a chain of them costs one invocation. Gives whether its life was stored. */
+  async #callInline(ctx: ObjectContext, turn: Turn): Promise<boolean> {
     const { calls, options: { clock }, sdk } = this.#parts
     const { id } = turn.live.facts
     let isStored = false
@@ -180,22 +181,19 @@ class InstanceHandlers {
       const attempt = turn.handOut(token)
       this.#tell(ctx.request().id, turn)
       if (!isStored) {
-        const life = lifeOf(turn, { running: ctx.request().id })
-        ctx.set('life', life)
-        ctx.set('head', headOf(life))
+        ctx.set('life', lifeOf(turn, { running: ctx.request().id }))
         isStored = true
       }
-      const called = ctx.run(name, () => calls.run(id, token, async (signal) => ({ outcome: await perform(command, signal), at: clock.now() })))
-      const interrupted = ctx.signal<{ at: number }>(INTERRUPT)
-      const first = await sdk.RestatePromise.race([
-        called.map((done): { done: { outcome: Outcome; at: number } | undefined } => ({ done })),
-        interrupted.map((given): { at: number } => ({ at: given?.at ?? turn.now })),
-      ])
-      if ('at' in first) {
+      try {
+        const { outcome, at } = await ctx.run(name, () => calls.run(id, token, async (signal) => ({ outcome: await perform(command, signal), at: clock.now() })))
+        turn.settle(token, attempt, outcome, at)
+      } catch (error) {
+        if (!(error instanceof sdk.CancelledError)) throw error
         calls.giveUp(id, token)
-        turn.interrupt(first.at)
-      } else if (first.done !== undefined) turn.settle(token, attempt, first.done.outcome, first.done.at)
+        turn.interrupt()
+      }
     }
+    return isStored
   }
 
   /** Carries a call out beside the turns of its instance. */
@@ -230,7 +228,7 @@ class InstanceHandlers {
   async abort(ctx: ObjectSharedContext, { at, workflowId }: { at: number; workflowId: string }): Promise<Reply> {
     const life = await ctx.get<Life>('life')
     const { sdk, names } = this.#parts
-    if (life?.running !== undefined && life.facts.workflowId === workflowId) ctx.invocation(sdk.InvocationIdParser.fromString(life.running)).signal<{ at: number }>(INTERRUPT).resolve({ at })
+    if (life?.running !== undefined && life.facts.workflowId === workflowId) ctx.invocation(sdk.InvocationIdParser.fromString(life.running)).cancel()
     const operation: Operation = { name: 'abort' }
     return await callTo<Reply>(ctx, this.#parts, { service: names.instance, key: ctx.key, handler: 'operate' }, { kind: 'operate', at, workflowId, operation })
   }

@@ -48,6 +48,8 @@ export interface Life {
   readonly owed: boolean
   /** Input that was given under an idempotency key, or the event that began it; a second start is compared with it. */
   readonly startedBy?: string
+  /** Steps of it are kept. */
+  readonly noted: boolean
   /** Its parent knows that it is quiet. */
   readonly toldQuiet: boolean
   /** The invocation that carries a call out and can be interrupted. */
@@ -71,7 +73,7 @@ export interface Head {
 export function newLife(facts: InstanceFacts, definition: string): Omit<Life, 'record'> {
   return {
     form: FORM, facts, definition, nextStep: 0, counter: 0, timers: {}, calls: {}, children: {}, awaits: {}, dependents: [],
-    subscribed: {}, received: {}, waiters: [], owed: false, toldQuiet: false,
+    subscribed: {}, received: {}, waiters: [], owed: false, noted: false, toldQuiet: false,
   }
 }
 

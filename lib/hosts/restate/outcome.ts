@@ -1,4 +1,6 @@
-import { toWorkflowError, type CallCommand, type Outcome as InstanceOutcome, type Result, type SubflowCommand } from '../../instance/index.ts'
+import type { Json } from '../../common/index.ts'
+import type { MaybePromise } from '../../expressions/index.ts'
+import { toWorkflowError, type CallCommand, type Outcome as InstanceOutcome, type Result } from '../../instance/index.ts'
 import type { Outcome } from './messages.ts'
 
 /**
@@ -17,8 +19,8 @@ export async function perform(command: CallCommand, signal: AbortSignal): Promis
       if (prepared.kind === 'await') return { awaits: prepared.type }
       const next = prepared.command
       if (next.kind === 'subflow') {
-        const { finish: _, kind: __, ...subflow } = next
-        return { subflow }
+        const { token, workflowId, version, input, variables, detached, onParentComplete } = next
+        return { subflow: { token, workflowId, input, detached, onParentComplete, ...(version === undefined ? {} : { version }), ...(variables === undefined ? {} : { variables }) } }
       }
       if (next.detached) return { detached: true }
       outcome = await next.run(signal)
@@ -34,7 +36,7 @@ function plain(result: Result): Result {
 }
 
 /** Gives an outcome the form that an instance takes. */
-export function reviveOutcome(token: string, outcome: Outcome, finish: SubflowCommand['finish']): InstanceOutcome {
+export function reviveOutcome(token: string, outcome: Outcome, finish: (output: Json) => MaybePromise<InstanceOutcome>): InstanceOutcome {
   if ('event' in outcome) return { prepared: { kind: 'publish', event: outcome.event } }
   if ('awaits' in outcome) return { prepared: { kind: 'await', type: outcome.awaits } }
   if ('subflow' in outcome) return { prepared: { kind: 'command', command: { kind: 'subflow', ...outcome.subflow, finish } } }

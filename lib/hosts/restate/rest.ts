@@ -77,8 +77,12 @@ export function restOf(turn: Turn, message: Message, surroundings: TurnSurroundi
   const subscribed = subscribe(turn)
   const asked = (message.kind === 'start' && message.atOnce !== true) || message.kind === 'operate'
   const waiters = message.kind === 'listen' ? [...draft.life.waiters, message.waiter] : draft.life.waiters
+  const isStored = live.endedAt === undefined || surroundings.retention > 0
+  const isNoted = surroundings.history && isStored && turn.steps.length > 0
+  if (isNoted) actions.push({ kind: 'history', steps: turn.steps })
   const life = lifeOf(turn, {
     subscribed,
+    noted: draft.life.noted || isNoted,
     waiters: isQuiet ? [] : waiters,
     owed: turn.interrupted || ((draft.life.owed || (asked && !isQuiet)) && message.kind !== 'listen'),
     ...(turn.interrupted ? { interrupted: true } : {}),
@@ -86,8 +90,6 @@ export function restOf(turn: Turn, message: Message, surroundings: TurnSurroundi
   })
   const record = recordOf(live)
   if (isQuiet) for (const waiter of waiters) actions.push({ kind: 'answer', waiter, record })
-  const isStored = live.endedAt === undefined || surroundings.retention > 0
-  if (surroundings.history && isStored && turn.steps.length > 0) actions.push({ kind: 'history', steps: turn.steps })
   const reply: Reply = { record, quiet: isQuiet }
   if (live.endedAt === undefined) return { life, head: headOf(life), actions, reply }
   return { ...remains(life, surroundings, actions), actions, reply }
@@ -123,10 +125,10 @@ function leave({ live, draft }: Turn): void {
 }
 
 /** How long an ended instance is kept: as long as it can be found, its key is known, or its answer has not been fetched. */
-function remains(life: Life, { retention, inboxRetention, history }: TurnSurroundings, actions: Action[]): Pick<Rest, 'life' | 'head'> {
+function remains(life: Life, { retention, inboxRetention }: TurnSurroundings, actions: Action[]): Pick<Rest, 'life' | 'head'> {
   const endedAt = life.record.endedAt ?? life.facts.startedAt
   const until = endedAt + Math.max(retention, life.startedBy === undefined ? 0 : inboxRetention, life.owed ? OWED : 0)
-  if (history && retention === 0 && life.nextStep > 0) actions.push({ kind: 'forgetHistory' })
+  if (life.noted && retention === 0) actions.push({ kind: 'forgetHistory' })
   if (until === endedAt) return {}
   actions.push({ kind: 'purge', at: until })
   return { life, head: headOf(life, endedAt + retention) }

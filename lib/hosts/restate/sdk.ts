@@ -7,6 +7,9 @@ export type Sdk = typeof Restate
 /** What handlers of objects and services get; the state of theirs, and the way to others. */
 export type { Context, ObjectContext, ObjectSharedContext } from '@restatedev/restate-sdk'
 
+/** A service or object as the endpoint takes it. */
+export type Bound = Parameters<Sdk['createEndpointHandler']>[0]['services'][number]
+
 /** Gives values as JSON. */
 export function jsonOf<Value>({ serde }: Sdk): Restate.Serde<Value> {
   return serde.json as Restate.Serde<Value>

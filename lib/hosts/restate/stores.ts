@@ -1,12 +1,12 @@
 import type { HistoryStep } from '../../instance/index.ts'
 import type { StoredDefinition, StoredSchedule } from '../journal.ts'
-import type { ObjectContext, ObjectSharedContext } from './sdk.ts'
+import type { Bound, ObjectContext, ObjectSharedContext } from './sdk.ts'
 import type { WorkerParts } from './worker-parts.ts'
 
 type StoreParts = Pick<WorkerParts, 'sdk' | 'names'>
 
 /** Keeps the texts of definitions, each under its hash. */
-export function createDefinitionObject({ sdk, names }: StoreParts) {
+export function createDefinitionObject({ sdk, names }: StoreParts): Bound {
   const { shared } = sdk.handlers.object
   return sdk.object({
     name: names.definition,
@@ -21,7 +21,7 @@ export function createDefinitionObject({ sdk, names }: StoreParts) {
 }
 
 /** Keeps the steps of instances, apart from their lives: a turn does not read what has been. */
-export function createHistoryObject({ sdk, names }: StoreParts) {
+export function createHistoryObject({ sdk, names }: StoreParts): Bound {
   const { shared } = sdk.handlers.object
   return sdk.object({
     name: names.history,
@@ -44,7 +44,7 @@ export function createHistoryObject({ sdk, names }: StoreParts) {
 }
 
 /** Remembers when schedules began and last ran. */
-export function createScheduleObject({ sdk, names }: StoreParts) {
+export function createScheduleObject({ sdk, names }: StoreParts): Bound {
   const { shared } = sdk.handlers.object
   return sdk.object({
     name: names.schedule,

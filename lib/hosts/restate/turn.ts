@@ -9,7 +9,7 @@ import { WaitIndex } from '../wait-index.ts'
 import type { LiveInstance, SubflowEnd } from '../live-instance.ts'
 import type { Life } from './life.ts'
 import type { Message, Operation, Outcome, StartMessage } from './messages.ts'
-import { Draft } from './draft.ts'
+import { Draft, forget } from './draft.ts'
 import { reviveOutcome } from './outcome.ts'
 import { idFrom } from './names.ts'
 import type { TurnSurroundings } from './surroundings.ts'
@@ -161,7 +161,7 @@ export class Turn {
   settle(token: string, attempt: number, outcome: Outcome, at = this.#now): boolean {
     this.#now = Math.max(this.#now, at)
     if (this.draft.calls[token] !== attempt) return false
-    delete this.draft.calls[token]
+    forget(this.draft.calls, token)
     if ('awaits' in outcome) this.draft.awaits[token] = outcome.awaits
     const settled = this.live.instance.settle(token, reviveOutcome(token, outcome, (output) => this.#finish(token, output)))
     this.#take()
@@ -170,7 +170,7 @@ export class Turn {
 
   #fire(token: string, dueAt: number): boolean {
     if (this.draft.timers[token] !== dueAt) return false
-    delete this.draft.timers[token]
+    forget(this.draft.timers, token)
     const fired = this.live.instance.fire(token)
     this.#take()
     return fired
@@ -191,7 +191,7 @@ export class Turn {
       this.#startChild({ token, workflowId, input, detached: false, onParentComplete: 'terminate', ...(version === undefined ? {} : { version }) }, timeout)
       return
     }
-    delete children[token]
+    forget(children, token)
     this.live.instance.settle(token, end.status === 'completed' ? await this.#finish(token, end.data) : { error: errorOf(child.workflowId, end) })
   }
 
@@ -245,18 +245,15 @@ export class Turn {
   #withdraw(token: string): void {
     const { calls, timers, awaits, children } = this.draft
     if (token in calls) this.draft.givenUp.push(token)
-    delete calls[token]
-    delete timers[token]
-    delete awaits[token]
+    for (const kept of [calls, timers, awaits]) forget(kept, token)
     const child = children[token]
     if (child === undefined) return
-    delete children[token]
+    forget(children, token)
     this.draft.actions.push({ kind: 'stop', instanceId: child.id })
   }
 
   /** Aborts the instance while the turn carries a call out. */
-  interrupt(at: number): void {
-    this.#now = Math.max(this.#now, at)
+  interrupt(): void {
     this.interrupted = true
     this.live.instance.abort()
     this.#take()

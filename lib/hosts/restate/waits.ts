@@ -1,7 +1,7 @@
 import { correlationOf, isCorrelated, isEventOf, type CloudEventRecord } from '../../events/index.ts'
 import { textOf } from '../router.ts'
 import type { IndexedWait } from './messages.ts'
-import type { ObjectContext, ObjectSharedContext } from './sdk.ts'
+import type { Bound, ObjectContext, ObjectSharedContext } from './sdk.ts'
 import type { WorkerParts } from './worker-parts.ts'
 
 interface Place {
@@ -14,7 +14,7 @@ interface Place {
  *
  * State is read key by key: an event looks at its own keys, however many instances wait.
  */
-export function createWaitsObject({ sdk, names }: Pick<WorkerParts, 'sdk' | 'names'>) {
+export function createWaitsObject({ sdk, names }: Pick<WorkerParts, 'sdk' | 'names'>): Bound {
   const { shared } = sdk.handlers.object
   return sdk.object({
     name: names.waits,

@@ -63,9 +63,9 @@ async function serve(parts: WorkerParts, { listen }: WorkerOptions): Promise<{ s
     // A codec of our own, that changes nothing, because with one the SDK does not compare payloads when an invocation is taken again:
     // headers that must not be stored, and definitions that read the time, may differ on another worker.
     journalValueCodecProvider: () => Promise.resolve({ encode: (bytes) => bytes, decode: (bytes) => Promise.resolve(bytes) }),
-    logger: ({ level }, message, ...more) => {
+    logger: ({ level }, message: unknown, ...more: readonly unknown[]) => {
       const line = { engine: more.map(String) }
-      if (level === 'error' || level === 'warn') log.warn(line, String(message))
+      if (['error', 'warn'].includes(level)) log.warn(line, String(message))
       else log.trace(line, String(message))
     },
   })
@@ -76,7 +76,7 @@ async function serve(parts: WorkerParts, { listen }: WorkerOptions): Promise<{ s
     session.on('close', () => sessions.delete(session))
   })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => {
+    server.once('error', (cause: Error) => {
       reject(new HostError({ code: 'STORE_UNAVAILABLE', message: `The worker cannot listen on ${listen.host}:${String(listen.port)} (sonatina.restate.listen): ${cause.message}`, cause }))
     })
     server.listen(listen.port, listen.host, resolve)
@@ -120,9 +120,9 @@ class Registration {
       if (this.problem !== undefined) this.#log.info({ url: this.#url }, 'the engine knows this worker now')
       this.problem = undefined
     } catch (error) {
-      if (!HostError.is(error)) throw error
+      if (!(error instanceof HostError)) throw error
       if (this.problem === undefined) this.#log.error({ url: this.#url, code: error.code }, `${error.message}; trying again`)
-      this.problem = error as HostError
+      this.problem = error
       if (!this.#closed) this.#cancel = this.#clock.at(this.#clock.now() + REGISTER_AGAIN, () => { void this.attempt() })
     }
   }

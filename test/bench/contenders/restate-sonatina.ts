@@ -1,8 +1,9 @@
-import { silentLogger } from '../../../lib/common/index.ts'
-import { createRuntime } from '../../../lib/runtime.ts'
+import type * as Product from '../../../lib/index.ts'
 
-// The same four steps as a definition, on the engine: front and worker in one process.
+// The same four steps as a definition, on the engine: front and worker in one process, of the product as it is published.
 
+const product = new URL('../../../dist/lib/index.js', import.meta.url).href
+const { createRuntime, silentLogger } = await import(product) as typeof Product
 const names = ['a', 'b', 'c', 'd']
 const runtime = await createRuntime({
   environment: {},

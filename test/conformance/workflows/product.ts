@@ -17,5 +17,5 @@ export interface ProductOptions extends Omit<RuntimeOptions, 'clock' | 'log' | '
  */
 export async function startProduct(options: ProductOptions): Promise<Runtime> {
   const { createRuntime } = await import('../../../lib/runtime.ts')
-  return createRuntime({ environment: {}, profile: 'test', ...options, settings: await withEngine(options.settings, options.root ?? '') })
+  return createRuntime({ environment: {}, profile: 'test', ...options, settings: await withEngine(options.settings, options.clock) })
 }
