@@ -58,6 +58,9 @@ async function expressions(): Promise<void> {
   for (const { program, contender, median, ratio } of await runW7()) {
     console.log(`    ${program.padEnd(50)}${contender.padEnd(16)}${median.toFixed(0).padEnd(16)}${ratio.toFixed(1)}`)
   }
+  const { measureW7Costs } = await import('./w7-costs.ts')
+  const { compilesPerSecond, heap, importTime } = await measureW7Costs()
+  console.log(`    compiled a second ${compilesPerSecond.toFixed(0)} (at least 20000) · heap of 2000 programs ${heap.toFixed(1)} MiB (at most 25) · import ${importTime.toFixed(1)} ms (at most 30)`)
 }
 
 async function waitingInstances(): Promise<void> {

@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+import { createRandomIdSource, createSystemClock } from '../../lib/common/index.ts'
+import { createExpressions, type Expressions } from '../../lib/expressions/index.ts'
+import { spread } from './measure.ts'
+
+const PROGRAMS = ['.amount * .exchangeRate', '.executionStatus == "ERROR"', '{result: ((.result // "") + "A")}', 'map(select(.v > 50 and .ok) | .id)', '.a.b.c']
+const COUNT = 2000
+
+/** What expressions cost beside their evaluation (expressions.md "Speed"). */
+export interface W7Costs {
+  /** Small programs compiled in a second of processor time: at least 20,000. */
+  readonly compilesPerSecond: number
+  /** MiB that 2,000 compiled programs take: at most 25; needs `--expose-gc` to be exact. */
+  readonly heap: number
+  /** Milliseconds that the bundled module takes to import in a fresh process, median of 7: at most 30. */
+  readonly importTime: number
+}
+
+/** Measures the costs of compiling, keeping and importing. */
+export async function measureW7Costs(): Promise<W7Costs> {
+  const rates = Array.from({ length: 6 }, () => {
+    const start = process.cpuUsage()
+    compileAll()
+    const { user, system } = process.cpuUsage(start)
+    return COUNT / ((user + system) / 1_000_000)
+  })
+  globalThis.gc?.()
+  const before = process.memoryUsage().heapUsed
+  const kept = compileAll()
+  globalThis.gc?.()
+  const heap = kept.length === COUNT ? (process.memoryUsage().heapUsed - before) / 1024 ** 2 : NaN
+  // The first round runs before the engine has optimised anything.
+  return { compilesPerSecond: spread(rates.slice(1)).median, heap, importTime: await measureImport() }
+}
+
+function compileAll(): readonly ReturnType<Expressions['compileFilter']>[] {
+  const expressions = createExpressions({ language: 'jq', profile: 'spec', clock: createSystemClock(), ids: createRandomIdSource() })
+  // A comment makes each text another one: equal texts are compiled once.
+  return Array.from({ length: COUNT }, (_, nth) => expressions.compileFilter(`${PROGRAMS[nth % PROGRAMS.length] ?? '.'} # ${String(nth)}`, { pointer: '' }))
+}
+
+async function measureImport(): Promise<number> {
+  // Below the project, so that the packages that stay outside the bundle are found.
+  const directory = await mkdtemp(join(resolve('node_modules'), '.w7-'))
+  const outfile = join(directory, 'expressions.mjs')
+  try {
+    await build({ entryPoints: ['lib/expressions/index.ts'], bundle: true, platform: 'node', format: 'esm', packages: 'external', outfile, logLevel: 'silent' })
+    const script = `const start = performance.now(); import(${JSON.stringify(pathToFileURL(outfile).href)}).then(() => console.log(performance.now() - start))`
+    return spread(Array.from({ length: 7 }, () => Number(spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' }).stdout))).median
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}
