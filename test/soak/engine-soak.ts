@@ -40,10 +40,17 @@ interface Place {
   isLost: boolean
 }
 
+/** What came of a soak on the distributed engine. */
+export interface EngineSoakResult extends SoakResult {
+  readonly serverKills: number
+  /** Seconds from the last disturbance until all orders were done. */
+  readonly recovered: number
+}
+
 /** Runs orders on the engine while its processes are disturbed, and compares what happened with what should have. */
-export async function engineSoak(options: EngineSoakOptions): Promise<SoakResult & { readonly serverKills: number }> {
+export async function engineSoak(options: EngineSoakOptions): Promise<EngineSoakResult> {
   const binary = restateBinary()
-  if (binary === undefined) return { done: 0, kills: 0, serverKills: 0, repeated: 0, seconds: 0, faults: ['the engine is not installed'] }
+  if (binary === undefined) return { done: 0, kills: 0, serverKills: 0, repeated: 0, seconds: 0, recovered: 0, faults: ['the engine is not installed'] }
   const directory = await mkdtemp(join(tmpdir(), 'soak-'))
   const servers = await startRestateCluster({ binary, nodes: options.scenario === 'node-lost' ? 3 : 1, keepAlive: '2s' })
   try {
@@ -64,6 +71,7 @@ class EngineSoak {
   #kills = 0
   #serverKills = 0
   #over = false
+  #disturbedAt = performance.now()
 
   constructor(options: EngineSoakOptions, directory: string, servers: readonly RestateServer[]) {
     this.#options = options
@@ -72,7 +80,7 @@ class EngineSoak {
     this.#random = randomOf(options.seed)
   }
 
-  async run(): Promise<SoakResult & { readonly serverKills: number }> {
+  async run(): Promise<EngineSoakResult> {
     const started = performance.now()
     const { instances, scenario } = this.#options
     await this.#startWorkers(scenario === 'kills' || scenario === 'node-lost' ? 1 : 2)
@@ -81,6 +89,7 @@ class EngineSoak {
     const producing = Promise.all(orders.map((order, index) => producer.produce(order, isCancelled(index))))
     const disturbing = this.#disturb()
     await Promise.race([producing, patience(PATIENCE)])
+    const recovered = Math.round((performance.now() - this.#disturbedAt) / 1000)
     this.#over = true
     await disturbing
     const left = await this.#whatIsLeft()
@@ -91,6 +100,7 @@ class EngineSoak {
       kills: this.#kills,
       serverKills: this.#serverKills,
       repeated: repeatsOf(ledger),
+      recovered,
       seconds: Math.round((performance.now() - started) / 1000),
       faults: [...orders.flatMap((order, index) => faultsOf(ledger, order, isCancelled(index))), ...left],
     }
@@ -168,6 +178,7 @@ class EngineSoak {
     const place = this.#places[0] as Place
     await (await place.worker).kill()
     this.#kills += 1
+    this.#disturbedAt = performance.now()
     place.worker = this.#start(place)
     await place.worker
   }
@@ -176,6 +187,7 @@ class EngineSoak {
     const server = this.#servers[0] as RestateServer
     await server.kill()
     this.#serverKills += 1
+    this.#disturbedAt = performance.now()
     await wait(this.#random() * 1000)
     await server.restart()
   }
@@ -185,12 +197,14 @@ class EngineSoak {
     const place = this.#places[0] as Place
     place.isLost = true
     this.#kills += 1
+    this.#disturbedAt = performance.now()
     await end(await place.worker)
   }
 
   async #loseNode(): Promise<void> {
     await this.#whenUnderWay()
     this.#serverKills += 1
+    this.#disturbedAt = performance.now()
     await (this.#servers[2] as RestateServer).kill()
   }
 

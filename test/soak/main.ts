@@ -34,7 +34,7 @@ async function inOneProcess(): Promise<{ faults: readonly string[]; line: string
 async function onTheEngine(): Promise<{ faults: readonly string[]; line: string }> {
   const scenario = values.scenario as Scenario
   const result = await engineSoak({ scenario, instances, workerKills: kills, serverKills: Number(values['server-kills']), seed: Number(seed) })
-  const { done, faults, repeated, seconds, serverKills } = result
+  const { done, faults, repeated, seconds, serverKills, recovered } = result
   const killed = `${String(result.kills)} worker kills, ${String(serverKills)} server kills`
-  return { faults, line: `soak restate ${scenario}: ${String(done)}/${String(instances)} done, ${killed}, ${String(repeated)} effects repeated, ${String(seconds)} s` }
+  return { faults, line: `soak restate ${scenario}: ${String(done)}/${String(instances)} done, ${killed}, ${String(repeated)} effects repeated, all done ${String(recovered)} s after the last, ${String(seconds)} s` }
 }
