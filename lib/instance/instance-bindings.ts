@@ -1,4 +1,4 @@
-import type { Json } from '../common/index.ts'
+import type { Json, JsonObject } from '../common/index.ts'
 import { createBindings, type Bindings, type BindingsOptions } from '../expressions/index.ts'
 import type { PathContext } from './context.ts'
 import type { InstanceFacts } from './facts.ts'
@@ -9,30 +9,37 @@ export interface SecretReader {
   read(key: string): string | undefined
 }
 
-/** Makes the variables that expressions of one instance can read; the context is handed over at each evaluation. */
-export interface InstanceBindings {
-  at(context: PathContext): Bindings
-}
+/** The variables that expressions of one instance can read: `$WORKFLOW`, `$CONST`, `$SECRET(S)` and the variables of loops. */
+export class InstanceBindings implements BindingsOptions {
+  readonly constants: JsonObject
+  readonly secrets: SecretReader
+  readonly declaredSecrets: readonly string[]
+  readonly #program: Program
+  readonly #facts: InstanceFacts
+  #current: PathContext | undefined
+  #members: NonNullable<BindingsOptions['workflow']> | undefined
+  #shared: Bindings | undefined
 
-/** Creates the bindings of an instance: `$WORKFLOW`, `$CONST`, `$SECRET(S)` and the variables of loops. */
-export function createInstanceBindings(program: Program, facts: InstanceFacts, secrets: SecretReader): InstanceBindings {
-  const { definition } = program
-  let current: PathContext | undefined
-  let members: BindingsOptions['workflow']
-  const options: BindingsOptions = {
-    constants: definition.constants,
-    secrets,
-    declaredSecrets: definition.secrets,
-    // Most definitions never read it.
-    get workflow() { return members ??= membersOf(program, facts, () => current) },
+  constructor(program: Program, facts: InstanceFacts, secrets: SecretReader) {
+    this.#program = program
+    this.#facts = facts
+    this.constants = program.definition.constants
+    this.secrets = secrets
+    this.declaredSecrets = program.definition.secrets
   }
-  const shared = createBindings(options)
-  return {
-    at(context) {
-      current = context
-      const { variables } = context
-      return variables === undefined ? shared : createBindings({ ...options, variables })
-    },
+
+  /** Made when an expression reads it: most never do. */
+  get workflow(): NonNullable<BindingsOptions['workflow']> {
+    return this.#members ??= membersOf(this.#program, this.#facts, () => this.#current)
+  }
+
+  /** The variables for an evaluation against a context. */
+  at(context: PathContext): Bindings {
+    this.#current = context
+    const { variables } = context
+    if (variables === undefined) return this.#shared ??= createBindings(this)
+    const { constants, secrets, declaredSecrets, workflow } = this
+    return createBindings({ constants, secrets, declaredSecrets, workflow, variables })
   }
 }
 

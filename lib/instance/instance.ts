@@ -8,7 +8,7 @@ import type { Command, DetachedOrigin, EventWait, Outcome, Prepared, Result } fr
 import type { Continuation, PathContext, RecordedFailure, RetryProgress, WorkflowOutput } from './context.ts'
 import { registerDesk, type EffectInput } from './effect.ts'
 import type { InstanceFacts } from './facts.ts'
-import { createInstanceBindings, type InstanceBindings, type SecretReader } from './instance-bindings.ts'
+import { InstanceBindings, type SecretReader } from './instance-bindings.ts'
 import { EarlyScope } from './loop/early-scope.ts'
 import type { BoundMachines, RootInput, WorkflowMachine } from './machine.ts'
 import type { InstanceDesk } from './machine-steps.ts'
@@ -124,7 +124,7 @@ export class Instance implements InstanceDesk {
     this.#environment = environment
     const { report } = environment
     this.#reporter = new Reporter(deployment.program, report === undefined ? undefined : (step) => { report(this, step) })
-    this.#bindings = createInstanceBindings(deployment.program, facts, environment.secrets)
+    this.#bindings = new InstanceBindings(deployment.program, facts, environment.secrets)
   }
 
   /** Starts the actor and runs it until it rests. */

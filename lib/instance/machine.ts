@@ -9,6 +9,7 @@ import { FLOW_STEPS } from './steps/flow.ts'
 import type { StepEvent, StepParams } from './steps/step.ts'
 import { compileNodes } from './loop/compiled-node.ts'
 import type { LoopScope } from './loop/early-scope.ts'
+import type { PathLogic } from './loop/light-path.ts'
 import { Loop } from './loop/loop.ts'
 import { enteringState, iterationId, planIterations, takeStep, type InstanceDesk } from './machine-steps.ts'
 import type { Program } from './program.ts'
@@ -75,6 +76,17 @@ export class WorkflowMachine extends Machine {
   /** Runs a root from its beginning in a scope whose actor need not be there yet; `undefined` where the loop of XState runs. */
   beginEarly(scope: LoopScope, desk: InstanceDesk, context: PathContext): MachineSnapshot | undefined {
     return this.#loop === undefined || desk.isObserved ? undefined : this.#begin(this.#loop, scope, desk, context)
+  }
+
+  /** The machine of a path that begins with an input; `undefined` where XState's own loop is to run it. */
+  pathOf(desk: InstanceDesk, input: unknown): PathLogic | undefined {
+    const loop = this.#loop
+    if (loop === undefined || desk.isObserved) return undefined
+    return {
+      begin: (scope) => this.#begin(loop, scope, desk, (input as { context: PathContext }).context),
+      transition: (snapshot, event, scope) => loop.transition(snapshot, event, scope, desk) ?? { ...snapshot as object, status: 'error', error: event.error },
+      persist: (snapshot) => this.getPersistedSnapshot(snapshot),
+    }
   }
 
   override transition(snapshot: MachineSnapshot, event: EventObject, scope: Scope): MachineSnapshot {

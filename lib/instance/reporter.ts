@@ -8,6 +8,9 @@ import type { StepParams } from './steps/step.ts'
 /** A step as an instance tells it; `sequence` and `at` are the host's to give. */
 export type ReportedStep = Omit<HistoryStep, 'sequence' | 'at'>
 
+// What a host will fill in: an object that grows costs more than one with room.
+const ROOM = { sequence: 0, at: 0 }
+
 /** Tells the steps of an instance to whoever keeps a history or looks on; costs nothing where nobody does. */
 export class Reporter {
   readonly #program: Program
@@ -26,7 +29,7 @@ export class Reporter {
   /** Tells that a state is entered, given by its index, with the data that it finds. */
   entered(state: number, data: Json): void {
     const place = this.#program.states[state]?.place
-    if (place !== undefined) this.#tell?.({ type: 'stateEntered', ...place, data })
+    if (place !== undefined) this.#tell?.({ type: 'stateEntered', ...ROOM, ...place, data })
   }
 
   /** Tells which condition a switch state took; its default when there is none of that index. */
@@ -35,7 +38,7 @@ export class Reporter {
     if (this.#tell === undefined || state?.type !== 'switch') return
     const condition = state.dataConditions[choice]
     const name = condition === undefined ? 'default' : condition.name ?? condition.condition
-    this.#tell({ type: 'conditionTaken', ...place, detail: { condition: name, index: choice } })
+    this.#tell({ type: 'conditionTaken', ...ROOM, ...place, detail: { condition: name, index: choice } })
   }
 
   /** Tells a step of an effect, with its place in the definition. */
@@ -47,13 +50,13 @@ export class Reporter {
 
   /** Tells that an action begins. */
   actionStarted(place: Place): void {
-    this.#tell?.({ type: 'actionStarted', ...place })
+    this.#tell?.({ type: 'actionStarted', ...ROOM, ...place })
   }
 
   /** Tells how an action ended. */
   actionEnded(place: Place, outcome: Result): void {
     if (this.#tell === undefined) return
     if ('error' in outcome) this.#tell({ type: 'actionFailed', ...place, detail: { ...outcome.error } })
-    else this.#tell({ type: 'actionCompleted', ...place, data: (outcome.output as { result?: Json } | undefined)?.result ?? null })
+    else this.#tell({ type: 'actionCompleted', ...ROOM, ...place, data: (outcome.output as { result?: Json } | undefined)?.result ?? null })
   }
 }

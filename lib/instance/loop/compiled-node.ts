@@ -18,11 +18,11 @@ export interface CompiledNode {
   readonly invokes: readonly CompiledInvoke[]
   /** The effect that is all a leaf is there for, where it can be carried out at once: an action, or its condition. */
   readonly only: { readonly invoke: CompiledInvoke; readonly site: ActionSite } | undefined
-  readonly always: readonly CompiledTransition[]
+  always: readonly CompiledTransition[]
   /** Transitions by event type. */
   readonly on: ReadonlyMap<string, readonly CompiledTransition[]>
   /** Transitions for the end of an iteration of a foreach state, whose event types begin alike. */
-  readonly onIteration: { readonly prefix: string; readonly transitions: readonly CompiledTransition[] } | undefined
+  onIteration: { readonly prefix: string; readonly transitions: readonly CompiledTransition[] } | undefined
   readonly isFinal: boolean
   /** First child of a compound node. */
   initial: CompiledNode | undefined
@@ -87,7 +87,6 @@ export function compileNodes(machine: AnyStateMachine, program: Program, effects
   function compile(node: AnyStateNode, parent: CompiledNode | undefined): CompiledNode {
     if (node.type === 'parallel' || node.type === 'history') known = false
     const on = new Map<string, readonly CompiledTransition[]>()
-    let onIteration: CompiledNode['onIteration']
     const invokes = node.invoke.map((definition) => compileInvoke(definition as unknown as { id: string; src: string; input: CompiledInvoke['input'] }))
     const result: CompiledNode = {
       node,
@@ -97,17 +96,17 @@ export function compileNodes(machine: AnyStateMachine, program: Program, effects
       exit: node.exit.map(compileAction),
       invokes,
       only: node.type === 'atomic' && invokes.length === 1 ? onlyOf(invokes[0], program) : undefined,
-      get always() { return always },
+      always: [],
       on,
-      get onIteration() { return onIteration },
+      onIteration: undefined,
       isFinal: node.type === 'final',
       initial: undefined,
     }
     compiled.set(node, result)
-    const always = (node.always ?? []).map((transition) => compileTransition(transition, result))
+    result.always = (node.always ?? []).map((transition) => compileTransition(transition, result))
     for (const [descriptor, transitions] of node.transitions) {
       const list = transitions.map((transition) => compileTransition(transition, result))
-      if (ITERATIONS.test(descriptor)) onIteration = { prefix: descriptor.slice(0, -1), transitions: list }
+      if (ITERATIONS.test(descriptor)) result.onIteration = { prefix: descriptor.slice(0, -1), transitions: list }
       else if (descriptor.includes('*')) known = false
       else on.set(descriptor, list)
     }

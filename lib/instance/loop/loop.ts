@@ -8,6 +8,7 @@ import type { StepEvent } from '../steps/step.ts'
 import { EarlyScope, type LoopScope } from './early-scope.ts'
 import { defaultsOf, type CompiledAction, type CompiledInvoke, type CompiledNode, type CompiledTransition } from './compiled-node.ts'
 import { LightEffect } from './light-effect.ts'
+import { LightPath, type PathLogic } from './light-path.ts'
 
 type Children = Record<string, AnyActorRef | undefined>
 
@@ -272,8 +273,11 @@ function startEffect(step: Macrostep, { id, src }: CompiledInvoke, input: Effect
 
 function startPath(step: Macrostep, id: string, src: string, input: unknown): void {
   step.isPlain = false
-  const logic = step.machine.implementations.actors[src] as AnyActorLogic
-  const actor = createActor(logic, { id, src, parent: step.scope.self, syncSnapshot: false, input } as never) as unknown as AnyActorRef & { _processingStatus: number }
+  const logic = step.machine.implementations.actors[src] as AnyActorLogic & { pathOf?(desk: InstanceDesk, input: unknown): PathLogic | undefined }
+  const own = logic.pathOf?.(step.desk, input)
+  const actor = (own === undefined
+    ? createActor(logic, { id, src, parent: step.scope.self, syncSnapshot: false, input } as never)
+    : new LightPath(step.scope, id, src, own)) as unknown as AnyActorRef & { _processingStatus: number }
   step.children[id] = actor
   step.scope.defer(() => { if (actor._processingStatus === 0) actor.start() })
 }
