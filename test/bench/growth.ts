@@ -133,9 +133,9 @@ async function byDefinitions(): Promise<Growth> {
 async function byPastInstances(): Promise<Growth> {
   const runtime = await openProduct([chain])
   const points: Growth['points'][number][] = []
-  let past = 20_000
+  let past = 10_000
   await costOfStarts(runtime, 'chain', chainInput, past)
-  for (const size of [20_000, 200_000]) {
+  for (const size of [10_000, 1_000_000]) {
     if (size > past) await costOfStarts(runtime, 'chain', chainInput, size - past)
     past = size
     points.push({ size, microseconds: await least(5, () => costOfStarts(runtime, 'chain', chainInput, 5000)) })

@@ -13,12 +13,12 @@ export function compileSchema(mode: Mode): ValidateFunction {
   return createSchemaCompiler({ optimize: false }).compile(createWorkflowSchema(mode))
 }
 
-/** Creates what compiles the schema. */
+/** Creates what compiles the schema. @internal */
 export function createSchemaCompiler(code: CodeOptions): Ajv2020 {
   return new Ajv2020({ allErrors: true, strict: false, verbose: true, validateSchema: false, meta: false, inlineRefs: false, formats, code })
 }
 
-/** The schemas of both modes, for who compiles them beforehand. */
+/** The schemas of both modes, for who compiles them beforehand. @internal */
 export function createSchemas(): Readonly<Record<Mode, Schema>> {
   return { strict: createWorkflowSchema('strict'), tolerant: createWorkflowSchema('tolerant') }
 }
