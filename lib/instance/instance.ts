@@ -82,7 +82,7 @@ function isDetached(command: Command): boolean {
 }
 
 /**
- * One run of a workflow: a live XState actor and what it waits for.
+ * One run of a workflow: a live XState actor, from the moment it first waits, and what it waits for.
  *
  * Does no I/O. Every call that moves it on ends with the machine at rest; what is then to be done outside is taken with
  * {@link Instance.takeCommands} and answered with {@link Instance.settle} or {@link Instance.fire}. Answers with a token that is
