@@ -46,7 +46,7 @@ export class Producer {
   async #send(path: string, headers: Record<string, string>, body: string, expected: number): Promise<boolean> {
     const address = await this.#options.address()
     try {
-      const answer = await fetch(new URL(path, address), { method: 'POST', headers, body, signal: AbortSignal.timeout(20_000) })
+      const answer = await fetch(new URL(path, address), { method: 'POST', headers, body, signal: AbortSignal.timeout(10_000) })
       await answer.text()
       if (answer.status === expected) return true
     } catch {

@@ -14,7 +14,7 @@ import { choose } from './waits.ts'
 import type { WorkerParts } from './worker-parts.ts'
 
 /** An event on its way. */
-export interface IncomingEvent {
+interface IncomingEvent {
   readonly event: CloudEventRecord
   readonly at: number
 }
