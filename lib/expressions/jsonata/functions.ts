@@ -1,37 +1,68 @@
+import type { Json } from '../../common/index.ts'
+import { ProgramFailure } from '../language.ts'
 import type { LanguageOptions } from '../languages.ts'
+import { checkCall } from './arguments.ts'
+import { isLibraryFunction } from './growth.ts'
+import { chargeResult, type Base } from './usage.ts'
 
 /** What the library calls a function with. */
 interface Focus {
-  readonly environment: { lookup(name: string): unknown }
+  readonly environment: { readonly base: Base; lookup(name: string): unknown }
+  createSequence(): unknown[]
 }
 
-const CHARACTERS_PER_CELL = 8
+type Implementation = (this: Focus, ...args: never[]) => unknown
 
-/** Code of the failure of a function that would make too much. */
-export const TOO_LARGE = 'TOO_LARGE'
-
-/** A function to register: what it does and its signature in the library's notation. */
-export type GuardedFunction = readonly [implementation: (this: Focus, ...args: never[]) => unknown, signature: string]
+/** A function as the library keeps it. */
+export interface Definition {
+  readonly _jsonata_function: true
+  readonly implementation: (this: Focus, ...args: unknown[]) => unknown
+  readonly signature?: unknown
+}
 
 /**
- * Makes the functions that replace those of the library which read the machine or can grow without end: `$now`, `$millis`,
- * `$random`, `$shuffle` use the injected sources, `$eval` is refused, `$pad` is bounded.
+ * Makes the functions that programs call instead of the library's: the same ones, with time looked at before each call, arguments
+ * of a size and a kind that it can work through, and results that count as memory. Those that read the machine or take time
+ * beyond linear are our own.
  */
-export function guardedFunctions({ clock, ids, limits }: LanguageOptions): Readonly<Record<string, GuardedFunction>> {
-  const longest = limits.maxCells * CHARACTERS_PER_CELL
+export function guardFunctions(builtins: ReadonlyMap<string, Definition>, options: LanguageOptions): ReadonlyMap<string, Definition> {
+  const own: Readonly<Record<string, Implementation>> = { ...replacements(options), sort: sortWith(builtins.get('sort')) }
+  return new Map([...builtins].map(([name, definition]) => {
+    const implementation = (Object.hasOwn(own, name) ? own[name] : definition.implementation) as Definition['implementation']
+    return [name, { ...definition, implementation: guard(name, implementation, definition.implementation, options) }]
+  }))
+}
+
+function guard(name: string, run: Definition['implementation'], original: Definition['implementation'], { limits }: LanguageOptions): Definition['implementation'] {
+  const guarded = function guarded(this: Focus, ...args: unknown[]): unknown {
+    const { base } = this.environment
+    base.guardrails()
+    checkCall(name, args, limits)
+    const result = run.apply(this, args)
+    return result instanceof Promise ? result.then((value: unknown) => chargeResult(base, value, limits)) : chargeResult(base, result, limits)
+  }
+  // For partial application the library reads the parameters from the text of the function, and how many there are.
+  const text = original.toString()
+  return Object.defineProperties(guarded, { length: { value: original.length }, toString: { value: () => text } })
+}
+
+function replacements({ clock, ids }: LanguageOptions): Readonly<Record<string, Implementation>> {
   return {
-    millis: [() => clock.now(), '<:n>'],
-    now: [function now(this: Focus, picture?: string, timezone?: string) {
-      const format = this.environment.lookup('fromMillis') as { readonly implementation: (this: Focus, ...args: unknown[]) => unknown }
+    millis: () => clock.now(),
+    now(picture?: string, timezone?: string) {
+      const format = this.environment.lookup('fromMillis') as Definition
       return format.implementation.call(this, clock.now(), picture, timezone)
-    }, '<s?s?:s>'],
-    random: [() => ids.random(), '<:n>'],
-    shuffle: [(items: readonly unknown[] | undefined) => items === undefined ? undefined : shuffle(items, () => ids.random()), '<a:a>'],
-    pad: [(text: string | undefined, width: number, filler?: string) => {
-      if (Math.abs(width) > longest) throw failure(TOO_LARGE, `$pad makes a text of more than ${longest} characters`)
-      return text === undefined ? undefined : pad(text, width, filler ?? ' ')
-    }, '<s-ns?:s>'],
-    eval: [() => { throw failure('EVAL', '$eval is not available: expressions are checked when the definition is loaded') }, '<sx?:x>'],
+    },
+    random: () => ids.random(),
+    shuffle: (items: readonly unknown[] | undefined) => items === undefined ? undefined : shuffle(items, () => ids.random()),
+    pad: (text: string | undefined, width: number, filler?: string) => text === undefined ? undefined : pad(text, width, filler ?? ' '),
+    distinct(items: unknown) {
+      return Array.isArray(items) && items.length > 1 ? fill(this, items, distinct(items)) : items
+    },
+    spread(value: unknown) {
+      return spread(value, this)
+    },
+    eval: () => { throw new ProgramFailure('failed', '$eval is not available: expressions are checked when the definition is loaded') },
   }
 }
 
@@ -47,14 +78,65 @@ function shuffle(items: readonly unknown[], random: () => number): unknown[] {
 }
 
 function pad(text: string, width: number, filler: string): string {
-  const missing = Math.abs(width) - Array.from(text).length
+  const missing = Math.trunc(Math.abs(width)) - Array.from(text).length
   if (missing <= 0) return text
   const chars = Array.from(filler === '' ? ' ' : filler)
-  const padding = Array.from({ length: missing }, (_, index) => chars[index % chars.length]).join('')
+  const whole = chars.join('').repeat(Math.floor(missing / chars.length))
+  const padding = whole + chars.slice(0, missing % chars.length).join('')
   return width > 0 ? text + padding : padding + text
 }
 
-// The library's failures are plain objects with a code.
-function failure(code: string, message: string): Error {
-  return Object.assign(new Error(message), { code, position: 0, token: '' })
+/** Gives what is in the list once; the library compares each with each. */
+function distinct(items: readonly unknown[]): unknown[] {
+  const seen = new Set<unknown>()
+  return items.filter((item) => {
+    const key = Array.isArray(item) || isRecord(item) ? canonical(item as Json) : typeof item === 'string' ? `"${item}` : item
+    if (seen.has(key)) return false
+    seen.add(key)
+    return true
+  })
+}
+
+/** Text that is equal for equal values, in whatever order their members are. */
+function canonical(value: Json): string {
+  if (typeof value !== 'object' || value === null || isLibraryFunction(value)) return typeof value === 'string' ? JSON.stringify(value) : String(value)
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  const members = value as Readonly<Record<string, Json>>
+  return `{${Object.keys(members).sort().map((key) => `${JSON.stringify(key)}:${canonical(members[key] ?? null)}`).join(',')}}`
+}
+
+/** Gives each member as an object; the library copies the list for each object. */
+function spread(value: unknown, focus: Focus): unknown {
+  if (!Array.isArray(value) && !isRecord(value)) return value
+  const parts: unknown[] = []
+  collectParts(value, parts)
+  return fill(focus, Array.isArray(value) ? value : [], parts)
+}
+
+function collectParts(value: unknown, parts: unknown[]): void {
+  if (Array.isArray(value)) for (const item of value) collectParts(item, parts)
+  else if (isRecord(value)) for (const [key, member] of Object.entries(value)) parts.push({ [key]: member })
+  else if (value !== undefined) parts.push(value)
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLibraryFunction(value)
+}
+
+/** Makes a list of the kind that the library unwraps where it has one item, unless it came from a plain list. */
+function fill(focus: Focus, from: readonly unknown[], items: readonly unknown[]): unknown[] {
+  if (from.length > 0 && !('sequence' in from)) return [...items]
+  const sequence = focus.createSequence()
+  for (const item of items) sequence.push(item)
+  return sequence
+}
+
+/** Sorts numbers and texts at once; the library waits after each comparison. */
+function sortWith(library: Definition | undefined): Implementation {
+  return function sort(items: readonly unknown[] | undefined, comparator?: unknown) {
+    if (items === undefined || items.length <= 1) return items
+    const plain = comparator === undefined && ['number', 'string'].some((type) => items.every((item) => typeof item === type))
+    if (!plain) return library?.implementation.call(this, items, comparator)
+    return [...items as readonly string[]].sort((left, right) => left < right ? -1 : left > right ? 1 : 0)
+  }
 }

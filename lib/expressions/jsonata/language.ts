@@ -7,7 +7,9 @@ import type { LanguageOptions } from '../languages.ts'
 import { RegexFault } from '../regex/pattern.ts'
 import { SyntaxFault } from '../syntax-fault.ts'
 import { toSyntaxFault } from './faults.ts'
-import { guardedFunctions, TOO_LARGE, type GuardedFunction } from './functions.ts'
+import { readBuiltins } from './builtins.ts'
+import { guardFunctions, type Definition } from './functions.ts'
+import { isLibraryFunction, watchGrowth } from './growth.ts'
 import { linearRegex, type RegexClass } from './regex.ts'
 import { checkNames } from './names.ts'
 import { findNames, type PatternUse, type VariableUse } from './variables.ts'
@@ -25,29 +27,31 @@ function load(): typeof jsonata {
 
 /** Makes the language JSONata, with time, depth, size, clock, randomness and regular expressions guarded. */
 export function createJsonata(options: LanguageOptions): Language {
-  const functions = guardedFunctions(options)
-  const regex = linearRegex(options.regex)
+  const regex = linearRegex(options)
+  let functions: ReadonlyMap<string, Definition> | undefined
   const settings: jsonata.JsonataOptions = {
     timeout: options.limits.timeout,
     stack: MAX_STACK,
     sequence: Math.min(MAX_SEQUENCE, options.limits.maxCells),
     RegexEngine: regex as unknown as RegExpConstructor,
   }
-  return { name: 'jsonata', sync: false, identity: '$', compile: (text) => compileText(text, { settings, functions, regex, options }) }
+  return { name: 'jsonata', sync: false, identity: '$', compile: (text) => {
+    functions ??= guardFunctions(readBuiltins(load()), options)
+    return compileText(text, { settings, functions, regex, options })
+  } }
 }
 
 interface Guards {
   readonly settings: jsonata.JsonataOptions
-  readonly functions: Readonly<Record<string, GuardedFunction>>
+  readonly functions: ReadonlyMap<string, Definition>
   readonly regex: RegexClass
   readonly options: LanguageOptions
 }
 
 function compileText(text: string, { settings, functions, regex, options }: Guards): Program {
   const compiled = parse(text, settings)
-  for (const [name, [implementation, signature]] of Object.entries(functions)) {
-    compiled.registerFunction(name, implementation as (...args: unknown[]) => unknown, signature)
-  }
+  for (const [name, definition] of functions) compiled.assign(name, definition)
+  watchGrowth(compiled, options.limits)
   const names = findNames(compiled.ast())
   checkNames(names, options)
   for (const pattern of names.patterns) checkPattern(pattern, regex)
@@ -123,18 +127,35 @@ function isLazy(value: unknown): value is LazyRecord {
   return typeof value === 'object' && value !== null && LAZY in value
 }
 
-/** Copies a result without the marks that the library leaves on its lists. */
-function toPlain(value: unknown): Json | undefined {
+/** Copies a result without the marks that the library leaves on its lists; what is shared stays shared. */
+function toPlain(value: unknown, copies = new Map<object, Json>()): Json | undefined {
   if (value === undefined || typeof value === 'function') return undefined
-  if (Array.isArray(value)) return value.map((item) => toPlain(item) ?? null)
   if (typeof value !== 'object' || value === null) return value as Json
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, toPlain(member)]).filter(([, member]) => member !== undefined)) as Json
+  if (isLibraryFunction(value)) return undefined
+  const known = copies.get(value)
+  if (known !== undefined) return known
+  const copy = Array.isArray(value) ? value.map((item) => toPlain(item, copies) ?? null) : toPlainObject(value, copies)
+  copies.set(value, copy)
+  return copy
 }
 
-const LIMIT_CODES: Readonly<Record<string, string>> = { D1011: 'depth', D1012: 'timeout', D2014: 'max-cells', D2015: 'max-cells', U1001: 'depth', [TOO_LARGE]: 'max-cells' }
+function toPlainObject(value: object, copies: Map<object, Json>): Json {
+  const copy: Record<string, Json> = {}
+  for (const [key, member] of Object.entries(value)) {
+    const plain = toPlain(member, copies)
+    if (plain === undefined) continue
+    // The name is data: an assignment would set the prototype.
+    if (key === '__proto__') Object.defineProperty(copy, key, { value: plain, enumerable: true, configurable: true, writable: true })
+    else copy[key] = plain
+  }
+  return copy
+}
+
+const LIMIT_CODES: Readonly<Record<string, string>> = { D1011: 'depth', D1012: 'timeout', D2014: 'max-cells', D2015: 'max-cells', U1001: 'depth' }
 
 function toFailure(error: unknown): unknown {
-  if (error instanceof ProgramFailure) return error
+  // The library adds the place of the call to whatever is thrown.
+  if (error instanceof ProgramFailure) return new ProgramFailure(error.kind, error.message, error.offset ?? (error as { position?: number }).position)
   if (error instanceof RangeError) return new ProgramFailure('limit', 'depth: the expression calls itself too deeply')
   if (error instanceof RegexFault) return new ProgramFailure('failed', error.message)
   const { code, message, position } = error as Partial<jsonata.JsonataError>

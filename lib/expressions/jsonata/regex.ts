@@ -1,3 +1,5 @@
+import { ProgramFailure } from '../language.ts'
+import type { LanguageOptions } from '../languages.ts'
 import { createRegexEngine } from '../regex/engine.ts'
 import type { Pattern } from '../regex/pattern.ts'
 
@@ -10,12 +12,22 @@ interface LibraryRegex {
 /** A class of regular expressions for the library. */
 export type RegexClass = new (source: RegExp) => LibraryRegex
 
-/** Makes the class that the library makes its regular expressions with, on the engine of the setting. */
-export function linearRegex(kind: 'linear' | 'backtracking'): RegexClass {
-  const engine = createRegexEngine(kind)
+// A step of the limit is worth this many characters that are searched.
+const CHARACTERS_PER_STEP = 64
+
+/**
+ * Makes the class that the library makes its regular expressions with, on the engine of the setting.
+ *
+ * The library makes one for each evaluation of the pattern, and searches for all matches without a look at the clock; so each
+ * has its own share of steps and time.
+ */
+export function linearRegex({ regex, clock, limits }: LanguageOptions): RegexClass {
+  const engine = createRegexEngine(regex)
   return class {
     lastIndex = 0
     readonly #pattern: Pattern
+    readonly #deadline = clock.now() + limits.timeout
+    #steps = limits.maxSteps
 
     constructor({ source, flags }: RegExp) {
       const multiline = flags.includes('m') ? '(?m)' : ''
@@ -23,6 +35,7 @@ export function linearRegex(kind: 'linear' | 'backtracking'): RegexClass {
     }
 
     exec(text: string): (readonly (string | undefined)[] & { readonly index: number }) | null {
+      this.#spend(text.length - this.lastIndex)
       const positions = this.lastIndex > text.length ? undefined : this.#pattern.find(text, this.lastIndex)
       if (positions === undefined) {
         this.lastIndex = 0
@@ -35,6 +48,12 @@ export function linearRegex(kind: 'linear' | 'backtracking'): RegexClass {
       }
       this.lastIndex = positions[1] ?? 0
       return Object.assign(groups, { index: positions[0] ?? 0 })
+    }
+
+    #spend(characters: number): void {
+      this.#steps -= 1 + characters / CHARACTERS_PER_STEP
+      if (this.#steps < 0) throw new ProgramFailure('limit', `max-steps: the expression takes more than ${limits.maxSteps} steps`)
+      if (clock.now() > this.#deadline) throw new ProgramFailure('limit', `timeout: the expression takes more than ${limits.timeout} ms`)
     }
   }
 }
