@@ -1,4 +1,5 @@
-export { Instance, type Deployment, type InstanceEnvironment, type PersistedInstance } from './instance.ts'
+export type { Deployment, InstanceEnvironment, PersistedInstance } from './environment.ts'
+export { Instance } from './instance.ts'
 export { bindMachines, type LoopChoice } from './machine.ts'
 export { createProgram } from './create-program.ts'
 export { versionOf } from './program.ts'
