@@ -152,9 +152,10 @@ if (binary !== undefined) {
       const produced = [{ name: 'Made', type: 'made', kind: 'produced', source: 'maker' }]
       const maker = definition('maker', [{ name: 'Make', type: 'inject', data: {}, end: { produceEvents: [{ eventRef: 'Made' }] } }], { events: produced })
       const taker = definition('taker', [{ name: 'Take', type: 'event', onEvents: [{ eventRefs: ['Made'] }], end: true }], { events: [{ name: 'Made', type: 'made', source: '*' }] })
-      const { host, quiet } = await open([maker, taker], { 'sonatina.instances.retention': 'PT1H' }, { onEvent: (given) => { events.push(given) } })
+      const runtime = await open([maker, taker], { 'sonatina.instances.retention': 'PT1H' }, { onEvent: (given) => { events.push(given) } })
+      const { host } = runtime
       await host.start({ workflowId: 'maker', input: {} })
-      await quiet()
+      await runtime.quiet()
       expect(events.map(({ type }) => type)).to.deep.equal(['made'])
       expect((await host.list({ workflowId: 'taker', limit: 10 })).instances.map(({ status }) => status)).to.deep.equal(['completed'])
     })

@@ -17,6 +17,8 @@ import { createFunctionStub, createSubflowStub, type StubSurroundings } from './
 
 /** Most times that time is moved for sleeps and the like in one step: a loop without end is then called active. */
 const MOST_MOVES = 200
+/** The same where each takes its way through an engine. */
+const MOST_ENGINE_MOVES = 80
 /** Turns without anything happening after which the product counts as idle although a stub has not answered. */
 const CALM_TURNS = 25
 
@@ -171,7 +173,8 @@ export class Simulation {
 
   /** Lets everything run that can: sleeps, retry delays and the time that calls take pass by themselves. */
   async drive(): Promise<void> {
-    for (let moves = 0; moves < MOST_MOVES; moves++) {
+    const most = this.given['sonatina.store'] === 'restate' ? MOST_ENGINE_MOVES : MOST_MOVES
+    for (let moves = 0; moves < most; moves++) {
       await this.idle()
       if (this.endless) return
       await this.resume()
