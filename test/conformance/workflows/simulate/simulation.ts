@@ -173,14 +173,17 @@ export class Simulation {
 
   /** Lets everything run that can: sleeps, retry delays and the time that calls take pass by themselves. */
   async drive(): Promise<void> {
-    const most = this.given['sonatina.store'] === 'restate' ? MOST_ENGINE_MOVES : MOST_MOVES
+    const most = this.onEngine ? MOST_ENGINE_MOVES : MOST_MOVES
     for (let moves = 0; moves < most; moves++) {
       await this.idle()
       if (this.endless) return
       await this.resume()
       const next = await this.nextByItself()
       if (next === undefined) return
-      this.time.clock.moveTo(Math.max(next, this.time.clock.now()))
+      const instant = Math.max(next, this.time.clock.now())
+      // A timer that comes before it has to get through the engine first.
+      if (this.onEngine) await this.time.advance(instant - this.time.clock.now(), () => this.idle())
+      else this.time.clock.moveTo(instant)
     }
     this.endless = true
   }
@@ -194,11 +197,15 @@ export class Simulation {
     await this.idle()
   }
 
+  private get onEngine(): boolean {
+    return this.given['sonatina.store'] === 'restate'
+  }
+
   private async idle(): Promise<void> {
     let quiet = false
     void this.runtime.quiet().then(() => { quiet = true })
     // What goes over sockets needs real time before it can be called calm.
-    const patience = this.given['sonatina.store'] === 'restate' ? 150 : 0
+    const patience = this.onEngine ? 150 : 0
     for (let calm = 0, seen = this.recorder.activity, since = performance.now(); !quiet;) {
       await turn()
       if (this.expected.size === 0 || seen !== this.recorder.activity) {

@@ -1,0 +1,36 @@
+import { expect } from 'chai'
+import { restateBinary } from '../support/restate-server.ts'
+import { defaultCorpus, isFolder, missingCorpusLine, OWN_CASES } from './corpus.ts'
+import type { SuiteResult } from './suite-result.ts'
+import { compareSkips } from './workflows/skip-record.ts'
+import { closeEngine } from './workflows/engine.ts'
+import { runWorkflowsSuite } from './workflows/suite.ts'
+
+// The same cases with instances on the distributed engine: nothing that a caller sees may differ. Skips are those on record, each with its reason.
+
+const settings = { 'sonatina.store': 'restate' }
+const failures = ({ cases }: SuiteResult): readonly string[] => cases.filter(({ outcome }) => outcome === 'failed').map(({ id, reason }) => `${id}: ${reason ?? ''}`)
+
+if (restateBinary() !== undefined) {
+  describe('conformance on the distributed engine', function () {
+    this.timeout(1_500_000)
+    after(() => closeEngine())
+
+    it('passes the cases of the project', async () => {
+      const result = await runWorkflowsSuite({ corpus: OWN_CASES, settings })
+      expect(result.cases).to.not.have.length(0)
+      expect(failures(result)).to.deep.equal([])
+    })
+
+    it('passes the cases of the corpus that pass in memory', async function () {
+      const corpus = defaultCorpus()
+      if (!await isFolder(corpus)) {
+        process.stdout.write(`${missingCorpusLine(corpus, 1)}\n`)
+        this.skip()
+      }
+      const result = await runWorkflowsSuite({ corpus, settings })
+      expect(failures(result)).to.deep.equal([])
+      expect(await compareSkips(result)).to.deep.equal([])
+    })
+  })
+}
