@@ -8,8 +8,7 @@ import type { StepParams } from './steps/step.ts'
 /** A step as an instance tells it; `sequence` and `at` are the host's to give. */
 export type ReportedStep = Omit<HistoryStep, 'sequence' | 'at'>
 
-// What a host will fill in: an object that grows costs more than one with room.
-const ROOM = { sequence: 0, at: 0 }
+// Steps have room for what the host fills in, and are copied into last: V8 makes such objects fastest.
 
 /** Tells the steps of an instance to whoever keeps a history or looks on; costs nothing where nobody does. */
 export class Reporter {
@@ -29,7 +28,7 @@ export class Reporter {
   /** Tells that a state is entered, given by its index, with the data that it finds. */
   entered(state: number, data: Json): void {
     const place = this.#program.states[state]?.place
-    if (place !== undefined) this.#tell?.({ type: 'stateEntered', ...ROOM, ...place, data })
+    if (place !== undefined) this.#tell?.({ type: 'stateEntered', sequence: 0, at: 0, data, ...place } as ReportedStep)
   }
 
   /** Tells which condition a switch state took; its default when there is none of that index. */
@@ -38,7 +37,7 @@ export class Reporter {
     if (this.#tell === undefined || state?.type !== 'switch') return
     const condition = state.dataConditions[choice]
     const name = condition === undefined ? 'default' : condition.name ?? condition.condition
-    this.#tell({ type: 'conditionTaken', ...ROOM, ...place, detail: { condition: name, index: choice } })
+    this.#tell({ type: 'conditionTaken', sequence: 0, at: 0, detail: { condition: name, index: choice }, ...place } as ReportedStep)
   }
 
   /** Tells a step of an effect, with its place in the definition. */
@@ -50,13 +49,13 @@ export class Reporter {
 
   /** Tells that an action begins. */
   actionStarted(place: Place): void {
-    this.#tell?.({ type: 'actionStarted', ...ROOM, ...place })
+    this.#tell?.({ type: 'actionStarted', sequence: 0, at: 0, ...place } as ReportedStep)
   }
 
   /** Tells how an action ended. */
   actionEnded(place: Place, outcome: Result): void {
     if (this.#tell === undefined) return
     if ('error' in outcome) this.#tell({ type: 'actionFailed', ...place, detail: { ...outcome.error } })
-    else this.#tell({ type: 'actionCompleted', ...ROOM, ...place, data: (outcome.output as { result?: Json } | undefined)?.result ?? null })
+    else this.#tell({ type: 'actionCompleted', sequence: 0, at: 0, data: (outcome.output as { result?: Json } | undefined)?.result ?? null, ...place } as ReportedStep)
   }
 }
