@@ -63,12 +63,12 @@ export class Run {
 
   /** Counts a turn of a loop or a call. */
   tick(): void {
-    if ((this.#fuel -= 1) < 0) this.#refuel()
+    if ((this.#fuel -= 1) < 0) this.lookAtClock()
   }
 
   /** Counts many turns at once, for work that happens inside one builtin. */
   spend(steps: number): void {
-    if ((this.#fuel -= steps) < 0) this.#refuel()
+    if ((this.#fuel -= steps) < 0) this.lookAtClock()
   }
 
   /** Counts what is about to be allocated. */
@@ -82,7 +82,8 @@ export class Run {
     throw new LimitExceeded('max-cells', `the expression needs more than ${maxCells} cells of memory`)
   }
 
-  #refuel(): void {
+  /** Ends the evaluation when its steps or its time are used up; before work that cannot be stopped, and now and then. */
+  lookAtClock(): void {
     const { clock, limits } = this.surroundings
     this.#stepsLeft += this.#fuel
     if (this.#stepsLeft < 0) throw new LimitExceeded('max-steps', `the expression takes more than ${limits.maxSteps} steps`)

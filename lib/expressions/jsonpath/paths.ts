@@ -64,62 +64,66 @@ export class Paths {
 
   #parse(part: PathPart): JsonP3.JSONPathQuery {
     try {
-      return this.#library().compile(part.path)
+      const query = this.#library().compile(part.path)
+      countSelections(query, (steps) => { this.#spend(steps) })
+      return query
     } catch (error) {
       throw toSyntaxFault(error, part)
     }
   }
 
   #single(query: JsonP3.JSONPathQuery, path: string, data: Json, offset: number): Json {
-    const node = query.match(data as JsonP3.JSONValue)
+    const node = this.#run(offset, () => query.match(data as JsonP3.JSONValue))
     if (node === undefined) throw new ProgramFailure('failed', `no results for path ${path}`, offset)
     return node.value as Json
   }
 
   #list(query: JsonP3.JSONPathQuery, data: Json, offset: number): Json {
+    const { maxCells } = this.#options.limits
+    const values: Json[] = []
+    return this.#run(offset, () => {
+      for (const node of query.lazyQuery(data as JsonP3.JSONValue)) {
+        if (values.length >= maxCells) throw new ProgramFailure('limit', `max-cells: the path selects more than ${maxCells} values`)
+        values.push(node.value as Json)
+      }
+      return values
+    })
+  }
+
+  #run<T>(offset: number, select: () => T): T {
     const { clock, limits } = this.#options
     this.#steps = 0
     this.#deadline = clock.now() + limits.timeout
-    const values: Json[] = []
     try {
-      for (const node of query.lazyQuery(data as JsonP3.JSONValue)) {
-        this.#tick()
-        if (values.length >= limits.maxCells) throw new ProgramFailure('limit', `max-cells: the path selects more than ${limits.maxCells} values`)
-        values.push(node.value as Json)
-      }
+      return select()
     } catch (error) {
       if (error instanceof ProgramFailure) throw error
-      throw new ProgramFailure(error instanceof RangeError ? 'limit' : 'failed', error instanceof Error ? error.message : String(error), offset, error)
+      if (error instanceof RangeError) throw new ProgramFailure('limit', 'depth: the path, or the data that it goes through, is too deep or too wide', offset, error)
+      throw new ProgramFailure('failed', error instanceof Error ? error.message : String(error), offset, error)
     }
-    return values
   }
 
-  #tick(): void {
-    this.#steps += 1
+  /** Counts steps: one for each selector at each value that it is applied to, and for each member that it looks at. */
+  #spend(steps: number): void {
+    const before = this.#steps
+    this.#steps += steps
     const { clock, limits } = this.#options
     if (this.#steps > limits.maxSteps) throw new ProgramFailure('limit', `max-steps: the path takes more than ${limits.maxSteps} steps`)
-    if (this.#steps % CLOCK_INTERVAL === 0 && clock.now() > this.#deadline) {
-      throw new ProgramFailure('limit', `timeout: the path takes more than ${limits.timeout} ms`)
-    }
+    if (Math.floor(before / CLOCK_INTERVAL) === Math.floor(this.#steps / CLOCK_INTERVAL)) return
+    if (clock.now() > this.#deadline) throw new ProgramFailure('limit', `timeout: the path takes more than ${limits.timeout} ms`)
   }
 
   #library(): JsonP3.JSONPathEnvironment {
     if (this.#environment !== undefined) return this.#environment
     const { JSONPathEnvironment, FunctionExpressionType } = load()
-    const tick = (): void => { this.#tick() }
-    class GuardedEnvironment extends JSONPathEnvironment {
-      override entries(object: Record<string, JsonP3.JSONValue>): [string, JsonP3.JSONValue][] {
-        tick()
-        return super.entries(object)
-      }
-    }
-    const environment = new GuardedEnvironment()
+    const environment = new JSONPathEnvironment()
     const engine = createRegexEngine(this.#options.regex)
     const matcher = (anchored: boolean): JsonP3.FilterFunction => ({
       argTypes: [FunctionExpressionType.ValueType, FunctionExpressionType.ValueType],
       returnType: FunctionExpressionType.LogicalType,
       call: (text: unknown, pattern: unknown) => {
-        tick()
+        // Searching takes longer than a look at the clock.
+        this.#spend(CLOCK_INTERVAL)
         if (typeof text !== 'string' || typeof pattern !== 'string') return false
         try {
           return engine.compile(anchored ? `^(?:${pattern})$` : pattern, { ignoreCase: false, extended: false, dotAll: false, longest: false }).test(text)
@@ -133,6 +137,39 @@ export class Paths {
     environment.functionRegister.set('search', matcher(false))
     this.#environment = environment
     return environment
+  }
+}
+
+/** A part of a path that the library applies to a value. */
+interface Selector {
+  resolve(node: JsonP3.JSONPathNode): unknown
+  lazyResolve(node: JsonP3.JSONPathNode): unknown
+}
+
+/** Makes each selector of a path, those inside filters among them, tell how much it is about to look at. */
+function countSelections(query: JsonP3.JSONPathQuery, spend: (steps: number) => void): void {
+  const seen = new Set<unknown>()
+  const pending: unknown[] = [query]
+  while (pending.length > 0) {
+    const part = pending.pop()
+    if (typeof part !== 'object' || part === null || seen.has(part)) continue
+    seen.add(part)
+    if ('lazyResolve' in part && 'resolve' in part && !('selectors' in part)) countSelector(part as Selector, spend)
+    for (const [name, member] of Object.entries(part)) if (name !== 'environment' && name !== 'token') pending.push(member)
+  }
+}
+
+function countSelector(selector: Selector, spend: (steps: number) => void): void {
+  const { resolve, lazyResolve } = selector
+  const looksAtAll = !('name' in selector || 'index' in selector)
+  const count = ({ value }: JsonP3.JSONPathNode): void => { spend(1 + (looksAtAll && Array.isArray(value) ? value.length : 0)) }
+  selector.resolve = (node) => {
+    count(node)
+    return resolve.call(selector, node)
+  }
+  selector.lazyResolve = (node) => {
+    count(node)
+    return lazyResolve.call(selector, node)
   }
 }
 

@@ -20,7 +20,7 @@ export function createBacktrackingPattern(translated: Translated, options: Regex
     const indices = compiled.exec(text)?.indices as readonly (readonly [number, number] | undefined)[] | undefined
     return indices?.flatMap((range) => range ?? [-1, -1])
   }
-  return { names, find, test: (text) => find(text, 0) !== undefined }
+  return { names, size: 1, find, test: (text) => find(text, 0) !== undefined }
 }
 
 /** Lists the names of groups in the order of their opening parentheses. */

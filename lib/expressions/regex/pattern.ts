@@ -16,6 +16,8 @@ export class RegexFault extends Error {
 export interface Pattern {
   /** Names of the groups from 1 on, null for those without. */
   readonly names: readonly (string | null)[]
+  /** How many steps the engine takes for a character of the text, at worst. */
+  readonly size: number
   /**
    * Finds the first match at or after an offset: start and end of the match, then of each group (-1 where it took no part).
    *

@@ -41,6 +41,9 @@ interface Search {
   readonly skipEmpty: boolean
 }
 
+// Takes longer to be compiled than a look at the clock.
+const LONG_PATTERN = 100
+
 function prepare(value: Json, pattern: Json, flags: Json, extra: string, run: Run): { text: string; search: Search } {
   const [source, modifiers] = isArray(pattern) ? [pattern[0] ?? null, pattern[1] ?? null] : [pattern, flags]
   if (isArray(pattern) ? pattern.length === 0 : typeof pattern !== 'string') throw new JqError(`${typeOf(pattern)} not a string or array`)
@@ -51,6 +54,7 @@ function prepare(value: Json, pattern: Json, flags: Json, extra: string, run: Ru
   }
   const parsed = parseFlags((modifiers ?? '') + extra)
   if (parsed === undefined) throw new JqError('~0 is not a valid modifier string', [modifiers ?? ''])
+  if (source.length > LONG_PATTERN) run.lookAtClock()
   try {
     const compiled = run.surroundings.regex.compile(source, parsed.options)
     return { text: value, search: { pattern: compiled, global: parsed.global, skipEmpty: parsed.skipEmpty } }
@@ -63,11 +67,15 @@ function toFailure(error: unknown): unknown {
   return error instanceof RegexFault ? new JqError('Regex failure: ~0', [error.message]) : error
 }
 
+// Takes the engine longer, at worst, than many looks at the clock.
+const LONG_SEARCH = 100_000
+
 /** Runs through the matches, from left to right. */
 function eachMatch(text: string, { pattern, global, skipEmpty }: Search, run: Run, emit: (found: Found) => boolean): boolean {
   const points = pointCounter(text)
   for (let from = 0; from <= text.length;) {
     run.spend(1 + ((text.length - from) >> 6))
+    if (pattern.size * (text.length - from) > LONG_SEARCH) run.lookAtClock()
     let positions: readonly number[] | undefined
     try {
       positions = pattern.find(text, from)
