@@ -1,5 +1,6 @@
 import type { CloudEventRecord } from '../../events/index.ts'
 import type { InstanceFacts } from '../../instance/index.ts'
+import { forgetOldest } from '../lives.ts'
 import type { KernelOptions } from '../parts.ts'
 import type { Engine } from './engine.ts'
 import type { ServiceNames } from './names.ts'
@@ -64,7 +65,8 @@ export class OpenCalls {
   }
 }
 
-const MOST_HEADERS = 10_000
+/** Entries kept at most of what belongs to instances and invocations that may end elsewhere. */
+const MOST_REMEMBERED = 10_000
 
 /** Headers that must not be stored, of instances that this process has started. */
 export class HeaderMemory {
@@ -72,11 +74,7 @@ export class HeaderMemory {
 
   put(id: string, headers: InstanceFacts['headers']): void {
     this.#headers.set(id, headers)
-    if (this.#headers.size <= MOST_HEADERS) return
-    for (const oldest of this.#headers.keys()) {
-      this.#headers.delete(oldest)
-      return
-    }
+    forgetOldest(this.#headers, MOST_REMEMBERED)
   }
 
   get(facts: InstanceFacts): InstanceFacts['headers'] {
@@ -96,6 +94,7 @@ export class Observer {
   untold(invocation: string, count: number): number {
     const before = this.#told.get(invocation) ?? 0
     this.#told.set(invocation, Math.max(before, count))
+    forgetOldest(this.#told, MOST_REMEMBERED)
     return Math.max(0, count - before)
   }
 
