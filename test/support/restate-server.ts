@@ -121,7 +121,7 @@ async function startNode(binary: string, directory: string, place: Place): Promi
       rmSync(directory, { recursive: true, force: true })
     })
     for (let attempt = 0; attempt < 600 && started.exitCode === null; attempt += 1) {
-      if (await isUp(`${ingressUrl}/restate/health`) && await isUp(`${adminUrl}/health`)) return started
+      if (await isUp(`${ingressUrl}/restate/health`) && await isUp(`${adminUrl}/query`, QUERY)) return started
       await new Promise((resolve) => { setTimeout(resolve, 100) })
     }
     throw new Error(`the engine did not start; its log is ${join(directory, 'server.log')}`)
@@ -154,9 +154,12 @@ async function startNode(binary: string, directory: string, place: Place): Promi
   }
 }
 
-async function isUp(url: string): Promise<boolean> {
+/** Answered only when every partition has begun. */
+const QUERY: RequestInit = { method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json' }, body: JSON.stringify({ query: 'select count(*) from state' }) }
+
+async function isUp(url: string, request: RequestInit = {}): Promise<boolean> {
   try {
-    return (await fetch(url, { signal: AbortSignal.timeout(1000) })).ok
+    return (await fetch(url, { ...request, signal: AbortSignal.timeout(1000) })).ok
   } catch {
     // Not yet.
     return false
