@@ -101,7 +101,17 @@ class DefinitionExpressions implements Expressions {
   compileCondition(text: string, site: Site): Compiled<boolean> {
     if (text.trim() === '') throw blank('condition', site)
     const output = conditionOutput(this.#options.profile === 'spec')
-    return this.#whole(text, site, 'condition', output, (program) => program.selects === true ? { ...output, one: isFilled } : output)
+    return this.#whole(text, site, 'condition', output, (program, source) => {
+      this.#checkAssignment(program, source)
+      return program.selects === true ? { ...output, one: isFilled } : output
+    })
+  }
+
+  /** Refuses `.a = 1` as a condition; SonataFlow takes it, and what it makes counts as true. */
+  #checkAssignment({ assignment }: Program, source: Source): void {
+    if (assignment === undefined) return
+    if (this.#options.profile === 'spec') throw syntaxError(new SyntaxFault('"=" assigns and gives the whole data', assignment, 'for equality write =='), source)
+    this.#options.logger?.warn({ pointer: source.site.pointer }, 'a condition assigns, so it is always true; for equality write ==')
   }
 
   compileFilter(text: string, site: Site): Compiled<Json> {
@@ -173,11 +183,11 @@ class DefinitionExpressions implements Expressions {
 
   /** A text that is an expression because of its place. */
   #whole<Result>(
-    text: string, site: Site, purpose: string, output: OutputTarget<Result>, adapt?: (program: Program) => OutputTarget<Result>,
+    text: string, site: Site, purpose: string, output: OutputTarget<Result>, adapt?: (program: Program, source: Source) => OutputTarget<Result>,
   ): Compiled<Result> {
     const source = this.#source(text, site, purpose)
     const compiled = this.#compile(source)
-    return toCompiled(compiled.program, adapt?.(compiled.program) ?? output, compiled.source, this.sync)
+    return toCompiled(compiled.program, adapt?.(compiled.program, compiled.source) ?? output, compiled.source, this.sync)
   }
 
   /** A text inside arguments and data: an expression or a plain text. */

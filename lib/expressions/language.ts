@@ -19,6 +19,8 @@ export interface Program {
   readonly keys?: readonly (string | number)[]
   /** True when the output is the list of what was found, so that a condition asks whether it is empty. */
   readonly selects?: boolean
+  /** Offset of the `=` when the program gives what an assignment makes. */
+  readonly assignment?: number
   /** True when the program holds nothing but numbers and arithmetic, as `1.0` or `2024-01-01` do. */
   readonly plainNumbers?: boolean
 }

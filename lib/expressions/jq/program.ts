@@ -27,6 +27,7 @@ export function compileJq(text: string, context: CompileContext, surroundings: S
     throw error
   }
   const { get } = filter
+  const assignment = findAssignment(ast)
   const check = mayMultiply(ast) ? checkSize : undefined
   return {
     evaluateAll: (input, bindings) => {
@@ -51,8 +52,14 @@ export function compileJq(text: string, context: CompileContext, surroundings: S
     ...(get && { evaluateOne: oneEvaluator(get, surroundings, check) }),
     ...(filter.keys?.length === 0 && { identity: true }),
     ...(filter.keys && { keys: filter.keys }),
+    ...(assignment !== undefined && { assignment }),
     ...(isArithmetic(ast) && { plainNumbers: true }),
   }
+}
+
+function findAssignment(ast: Ast): number | undefined {
+  if (ast.kind === 'pipe') return findAssignment(ast.right)
+  return ast.kind === 'binary' && ast.operator === '=' ? ast.at : undefined
 }
 
 function isArithmetic(ast: Ast): boolean {

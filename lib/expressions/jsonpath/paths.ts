@@ -65,7 +65,7 @@ export class Paths {
   #parse(part: PathPart): JsonP3.JSONPathQuery {
     try {
       const query = this.#library().compile(part.path)
-      countSelections(query, (steps) => { this.#spend(steps) })
+      watchSelections(query, (steps) => { this.#spend(steps) }, () => { this.#lookAtClock() })
       return query
     } catch (error) {
       throw toSyntaxFault(error, part)
@@ -107,9 +107,13 @@ export class Paths {
   #spend(steps: number): void {
     const before = this.#steps
     this.#steps += steps
-    const { clock, limits } = this.#options
+    const { limits } = this.#options
     if (this.#steps > limits.maxSteps) throw new ProgramFailure('limit', `max-steps: the path takes more than ${limits.maxSteps} steps`)
-    if (Math.floor(before / CLOCK_INTERVAL) === Math.floor(this.#steps / CLOCK_INTERVAL)) return
+    if (Math.floor(before / CLOCK_INTERVAL) !== Math.floor(this.#steps / CLOCK_INTERVAL)) this.#lookAtClock()
+  }
+
+  #lookAtClock(): void {
+    const { clock, limits } = this.#options
     if (clock.now() > this.#deadline) throw new ProgramFailure('limit', `timeout: the path takes more than ${limits.timeout} ms`)
   }
 
@@ -122,8 +126,7 @@ export class Paths {
       argTypes: [FunctionExpressionType.ValueType, FunctionExpressionType.ValueType],
       returnType: FunctionExpressionType.LogicalType,
       call: (text: unknown, pattern: unknown) => {
-        // Searching takes longer than a look at the clock.
-        this.#spend(CLOCK_INTERVAL)
+        this.#lookAtClock()
         if (typeof text !== 'string' || typeof pattern !== 'string') return false
         try {
           return engine.compile(anchored ? `^(?:${pattern})$` : pattern, { ignoreCase: false, extended: false, dotAll: false, longest: false }).test(text)
@@ -146,8 +149,13 @@ interface Selector {
   lazyResolve(node: JsonP3.JSONPathNode): unknown
 }
 
-/** Makes each selector of a path, those inside filters among them, tell how much it is about to look at. */
-function countSelections(query: JsonP3.JSONPathQuery, spend: (steps: number) => void): void {
+/** The condition of a filter. */
+interface Filter {
+  evaluate(context: unknown): unknown
+}
+
+/** Makes each selector of a path, those inside filters among them, tell how much it is about to look at. Comparing takes time by the size of the data. */
+function watchSelections(query: JsonP3.JSONPathQuery, spend: (steps: number) => void, lookAtClock: () => void): void {
   const seen = new Set<unknown>()
   const pending: unknown[] = [query]
   while (pending.length > 0) {
@@ -155,6 +163,7 @@ function countSelections(query: JsonP3.JSONPathQuery, spend: (steps: number) => 
     if (typeof part !== 'object' || part === null || seen.has(part)) continue
     seen.add(part)
     if ('lazyResolve' in part && 'resolve' in part && !('selectors' in part)) countSelector(part as Selector, spend)
+    if ('expression' in part) watchFilter(part.expression as Filter, lookAtClock)
     for (const [name, member] of Object.entries(part)) if (name !== 'environment' && name !== 'token') pending.push(member)
   }
 }
@@ -170,6 +179,14 @@ function countSelector(selector: Selector, spend: (steps: number) => void): void
   selector.lazyResolve = (node) => {
     count(node)
     return lazyResolve.call(selector, node)
+  }
+}
+
+function watchFilter(filter: Filter, lookAtClock: () => void): void {
+  const { evaluate } = filter
+  filter.evaluate = (context) => {
+    lookAtClock()
+    return evaluate.call(filter, context)
   }
 }
 

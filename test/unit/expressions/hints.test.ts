@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { ExpressionError } from '../../../lib/errors/index.ts'
-import type { ExpressionLanguageName, ExpressionsOptions } from '../../../lib/expressions/index.ts'
+import { createRandomIdSource, createSystemClock, silentLogger, type Logger } from '../../../lib/common/index.ts'
+import { createExpressions, type ExpressionLanguageName, type ExpressionsOptions } from '../../../lib/expressions/index.ts'
 import { make, SITE } from './support.ts'
 
 /** One kind of fault: the text with `¦` before the place of the caret, what is told, and the hint. */
@@ -160,5 +161,19 @@ describe('faults of expressions say what, where and what would be right', () => 
     for (const text of [
       '($f := function($x) { $x + 1 }; $f(2))', 'a@$v#$i.{"v": $v, "i": $i}', 'a#$i[$i < 2]', '$map(a, $string)', '$item.a', '$$.a', '$.a', 'a ~> $sum',
     ]) expect(() => make({ ...OPTIONS, language: 'jsonata' }).compileFilter(text, SITE), text).not.to.throw()
+  })
+
+  it('an assignment as a condition is refused in profile spec, and warned of in profile sonataflow', () => {
+    const sites = { clock: createSystemClock(), ids: createRandomIdSource(), language: 'jq' as const }
+    for (const text of ['.z = 2', '${ .a | .z = 2 }']) {
+      expect(() => createExpressions({ ...sites, profile: 'spec' }).compileCondition(text, { pointer: '' }), text).to.throw(ExpressionError)
+        .that.includes({ code: 'EXPRESSION_SYNTAX', offset: text.indexOf('=') }).with.property('message').that.includes('for equality write ==')
+    }
+    const warnings: string[] = []
+    const logger = { ...silentLogger, warn: (_facts: unknown, message: string) => { warnings.push(message) } } as Logger
+    createExpressions({ ...sites, profile: 'sonataflow', logger }).compileCondition('.z = 2', { pointer: '' })
+    expect(warnings.join()).to.include('write ==')
+    expect(() => createExpressions({ ...sites, profile: 'spec' }).compileCondition('.z |= . + 1 | .z == 2', { pointer: '' })).to.not.throw()
+    expect(() => createExpressions({ ...sites, profile: 'spec' }).compileFilter('.z = 2', { pointer: '' })).to.not.throw()
   })
 })

@@ -176,12 +176,80 @@ describe('hostile expressions', function () {
     expect(() => make({ functions }).compileFilter('fn:none', SITE)).to.throw(DefinitionError, 'known: a, b')
   })
 
-  it('JSONata ends at its limits', async () => {
-    for (const text of ['($f := function($x) { $f($x) }; $f(1))', '($f := function($x) { $f($x) + 1 }; $f(1))', '[1..10000000]', '$pad("x", 1000000000)', '$eval("1")', '$match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", /^(a+)+$/).x.y + "a"']) {
-      const error = await failureOf(text, {}, { language: 'jsonata' }).catch((failure: unknown) => failure as Error)
-      if (SonatinaError.is(error)) expect(error.code, text).to.match(/^EXPRESSION_/)
-      else expect((error).message, text).to.match(/^no failure/)
+  /** Runs a program; it gives a value or ends in a named error, and soon. */
+  async function endsSoon(language: 'jq' | 'jsonata' | 'jsonpath', text: string, input: Json): Promise<SonatinaError | undefined> {
+    const start = performance.now()
+    try {
+      await make({ language, variables: [] }).compileFilter(text, SITE).evaluate(input, BINDINGS)
+      return undefined
+    } catch (error) {
+      expect(SonatinaError.is(error), String(error)).to.equal(true)
+      return error as SonatinaError
+    } finally {
+      expect(performance.now() - start, 'milliseconds').to.be.below(4000)
+      expect(({} as Record<string, unknown>)['polluted']).to.equal(undefined)
     }
+  }
+
+  const rows: readonly Json[] = Array.from({ length: 100_000 }, (_, a) => ({ a }))
+  const nested = (depth: number, width: number): Json => depth === 0 ? 1 : Array.from({ length: width }, () => nested(depth - 1, width))
+  const doubled = '($f := function($s, $n) { $n = 0 ? $s : $f({"a": $s, "b": $s}, $n - 1) }; $x := $f({}, 40); '
+
+  const limited: readonly (readonly [string, Json])[] = [
+    ['($f := function($x) { $f($x) }; $f(1))', null], ['($f := function($x) { $f($x) + 1 }; $f(1))', null], ['[1..10000000]', null], ['[1..1000].[1..1000000]', null],
+    ['$pad("x", 1000000000)', null], ['$map([1..1000], function($i) { $pad("x", 60000000) })', null], ['$reduce([1..1000000], $append)', null], ['$map([1..1000000], $string)', null],
+    ['$split(a, /./)', { a: 'x'.repeat(8_000_000) }], ['$contains(a, b)', { a: 'a'.repeat(4_000_000), b: `b${'a'.repeat(2_000_000)}` }], ['$replace(a, /a.*?b|./, "x")', { a: 'a'.repeat(60_000) }],
+    ['$count(*)', Object.fromEntries(Array.from({ length: 20_000 }, (_, key) => [`k${String(key)}`, [key]]))], ['a@$x.a@$y.a@$z.{"r": 1}', { a: rows.slice(0, 3000) }],
+    ['$toMillis(a, "[Y][M][D][d][F1][W][w][X][x][H][h][m][s][f][f][f][f][f]")', { a: `${'1'.repeat(60)}x` }], ['$toMillis(a, p)', { a: `${'a'.repeat(60)}1`, p: '[FN]'.repeat(30) }],
+    [`($a := {"x": 1}; ${'$a := {"p": $a, "q": $a}; '.repeat(60)}$string($a))`, null],
+    ...['$x)', '$string($x))', '$x & "")', '$x = $f({}, 40))', '$x ~> |$|{"z": 1}|)', '$distinct([$x, $f({}, 30)]))', '$count($x.**))', '$clone($x))'].map((end): [string, Json] => [doubled + end, null]),
+    ['($f := function($s, $n) { $n = 0 ? $s : $f($map([1, 2], function($i) { $s }), $n - 1) }; $string($f({"a": 1}, 40)))', null], ['($f := function($s, $n) { $n = 0 ? $s : $f($zip($s, $s), $n - 1) }; $string($f([1], 40)))', null],
+  ]
+  for (const [text, input] of limited) {
+    it(`JSONata ends at a limit: ${text.slice(0, 60)} … ${text.slice(-20)}`, async () => {
+      expect((await endsSoon('jsonata', text, input))?.code).to.equal('EXPRESSION_LIMIT')
+    })
+  }
+
+  const refusedCalls: readonly (readonly [string, Json])[] = [
+    ['$eval("1")', null], ['$fromMillis(1, p)', { p: '[Y0001]'.repeat(100_000) }], ['$fromMillis(1, "[Y,1000000000]")', null], ['$now(p)', { p: '[Y]'.repeat(1000) }],
+    ['$formatNumber(1, p)', { p: '#'.repeat(1_000_000) }], ['$formatNumber(1, "0", {"grouping-separator": ""})', null], ['$formatNumber(0, "0", {"zero-digit": ""})', null], ['$formatNumber($sum([1e308, 1e308]), "0e0")', null],
+    ['$formatInteger(1, p)', { p: '0,'.repeat(100_000) }], ['$formatInteger($sum([1e308, 1e308]), "A")', null], ['$parseInteger("1", p)', { p: '0'.repeat(2000) }],
+    ['$match(a, /(((a{0,9}b?){0,9}c?){0,9}d?){0,1}$/)', { a: 'a'.repeat(1_000_000) }],
+  ]
+  for (const [text, input] of refusedCalls) {
+    it(`JSONata refuses ${text}`, async () => {
+      expect((await endsSoon('jsonata', text, input))?.code).to.equal('EXPRESSION_FAILED')
+    })
+  }
+
+  it('JSONata goes through large data, or ends at a limit', async () => {
+    for (const [text, input] of [
+      ['$count($distinct($))', rows], ['$count($spread($))', rows], ['$count($sort([1..1000000]))', null], ['$^(>a)[0]', rows], ['$[a in $$.a]', rows], ['$keys($)', rows], ['$merge($)', rows], ['**.**.**.**', nested(4, 10)],
+      ['$string($, true)', nested(5, 12)], ['$ & ""', nested(5, 12)], ['$parseInteger(a, "w")', { a: 'one hundred '.repeat(50_000) }], ['$formatInteger(1e15, "I")', null], ['$match(a, /(a+)+$/)', { a: `${'a'.repeat(30_000)}!` }], ['$split(a, "")', { a: 'x'.repeat(1_000_000) }],
+      ['{"__proto__": {"polluted": 1}}', {}], ['$merge([{"__proto__": {"polluted": 1}}])', {}], ['$ ~> |$|{"__proto__": {"polluted": 2}}|', { a: 1 }], ['constructor.constructor("return 1")()', {}], ['('.repeat(20_000), null], [`${'-'.repeat(50_000)}1`, null], [`${'a.'.repeat(10_000)}a`, null],
+    ] as const) await endsSoon('jsonata', text, input as Json)
+  })
+
+  it('guards leave the functions of JSONata what they are', async () => {
+    const run = (text: string, input: Json = null): unknown => make({ language: 'jsonata', variables: [] }).compileFilter(text, SITE).evaluate(input, BINDINGS)
+    const expected: readonly (readonly [string, Json])[] = [
+      ['$pad(?, 5)("x")', 'x    '], ['$pad("x", -5, "ab")', 'ababx'], ['($first := $substring(?, 0, 2); $first("hello"))', 'he'], ['"ab" ~> $uppercase ~> $length', 2], ['$map(["a", "b"], $uppercase)', ['A', 'B']],
+      ['$distinct([1, "1", 1, {"a": 1, "b": [2]}, {"b": [2], "a": 1}, null, null])', [1, '1', { a: 1, b: [2] }, null]], ['$spread([{"a": 1, "b": 2}, 3])', [{ a: 1 }, { b: 2 }, 3]], ['$spread({"a": 1})', { a: 1 }],
+      ['$sort(["b", "a"])', ['a', 'b']], ['$sort([3, 1, 2], function($l, $r) { $l < $r })', [3, 2, 1]], ['$base64decode($base64encode("x"))', 'x'], ['$toMillis("20240102T030405006", "[Y0001][M01][D01]T[H01][m01][s01][f001]")', 1_704_164_645_006],
+      ['$toMillis("2nd March 2024", "[D1o] [MNn] [Y]")', 1_709_337_600_000], ['$fromMillis(0, "[FNn], [D1o] [MNn] [Y]")', 'Thursday, 1st January 1970'], ['$formatNumber(1234.5, "#,##0.00")', '1,234.50'],
+    ]
+    for (const [text, output] of expected) expect(await run(text), text).to.deep.equal(output)
+    expect(SonatinaError.is(await Promise.resolve(run('$sort([1, "a"])')).catch((error: unknown) => error))).to.equal(true)
+  })
+
+  it('JSONPath goes through large data, or ends at a limit', async () => {
+    const deep = JSON.parse('{"a":'.repeat(50_000) + '1' + '}'.repeat(50_000)) as Json
+    for (const [text, input] of [
+      ['$..[?(@..x)]', nested(5, 12)], ['$..[?(@..*[?(@..x)])]', nested(4, 12)], ['$..*..*..*', nested(4, 14)], ['$[*,*,*,*,*,*,*,*][*,*,*,*,*,*,*,*][*,*,*,*,*,*,*,*][*,*,*,*,*,*,*,*]', nested(4, 20)], [`$${'[0]'.repeat(10_000)}`, nested(2, 2)],
+      [`$${'[?@'.repeat(500)}${']'.repeat(500)}`, [1]], [`$${'[?('.repeat(3000)}`, [1]], ['$[0:1000000000:1]', [1, 2]], ['$..x', deep], ['$[?@ == $]', rows], ['$[?count($..*) > 5]', nested(3, 30)], ['$[?match(@.a, "(a+)+$")]', [{ a: `${'a'.repeat(50_000)}!` }]],
+      ['$.__proto__', {}], ['$["constructor"]["prototype"]', {}], ['$..__proto__', {}],
+    ] as const) await endsSoon('jsonpath', text, input as Json)
   })
 
   it('JSONPath ends at its limits', async () => {
