@@ -1,4 +1,4 @@
-import { createActor, type AnyActorRef, type InspectionEvent } from 'xstate'
+import { createActor, type AnyActorRef, type InspectionEvent, type Snapshot } from 'xstate'
 import type { Json } from '../common/index.ts'
 import { InstanceError } from '../errors/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
@@ -10,7 +10,7 @@ import { Desk } from './desk.ts'
 import { registerDesk, type EffectInput } from './effect.ts'
 import type { Beginning, Deployment, InstanceEnvironment, PersistedInstance } from './environment.ts'
 import type { InstanceFacts } from './facts.ts'
-import { EarlyScope } from './loop/early-scope.ts'
+import { LightMachine } from './loop/light-machine.ts'
 import type { BoundMachines, RootInput, WorkflowMachine } from './machine.ts'
 import type { Program } from './program.ts'
 import { Reporter } from './reporter.ts'
@@ -34,8 +34,8 @@ export class Instance {
   readonly #reporter: Reporter
   readonly #desk: Desk
   #actor: Root | undefined
-  /** The last snapshot of an instance that came to its end without ever waiting: it needed no actor. */
-  #passed: RootSnapshot | undefined
+  /** What runs it until it first waits. */
+  #light: LightMachine | undefined
 
   constructor(facts: InstanceFacts, { program, machines }: Deployment, environment: InstanceEnvironment) {
     this.facts = facts
@@ -53,11 +53,22 @@ export class Instance {
     const { variables } = this.facts
     const context: PathContext = { data: this.facts.input, ...(variables === undefined ? {} : { variables }), ...(correlation === undefined ? {} : { correlation }) }
     const machine = startFrom === undefined ? this.#machines.root : this.#machines.startingAt(startFrom)
-    const scope = new EarlyScope(() => this.#actorOf(machine, { desk: this.#desk, context, isLate: true }))
-    const snapshot = machine.beginEarly(scope, this.#desk, context)
-    if (snapshot === undefined) this.#run(this.#actorOf(machine, { desk: this.#desk, context }))
-    else if (snapshot.status === 'active' || scope.actor !== undefined) this.#run(adopt(scope, snapshot))
-    else this.#passed = snapshot
+    const logic = machine.lightly(this.#desk, context)
+    if (logic === undefined) this.#run(this.#actorOf(machine, { desk: this.#desk, context }))
+    else this.#runLightly(machine, new LightMachine({ parent: undefined, id: this.facts.id, src: '' }, logic))
+  }
+
+  /** Runs it until it rests; where it then waits for something, it becomes an actor. */
+  #runLightly(machine: WorkflowMachine, light: LightMachine): void {
+    this.#light = light
+    light.start()
+    this.#desk.started()
+    const reached = light.getSnapshot() as unknown as RootSnapshot
+    if (reached.status !== 'active') return
+    const actor = this.#actorOf(machine, { desk: this.#desk, context: reached.context as PathContext, reached })
+    light.replaceBy(actor)
+    this.#light = undefined
+    this.#start(actor)
   }
 
   #actorOf(machine: WorkflowMachine, input: RootInput): Root {
@@ -78,29 +89,31 @@ export class Instance {
   }
 
   #run(actor: Root): void {
+    this.#start(actor)
+    this.#desk.started()
+  }
+
+  #start(actor: Root): void {
     this.#actor = actor
     registerDesk(actor.system, this.#desk)
     // Without an observer XState reports errors of a root actor to the process.
     actor.subscribe({ error: () => undefined })
     actor.start()
-    this.#desk.started()
   }
 
   /** The stored form; call it only at rest. */
   persist(): PersistedInstance {
-    const snapshot = this.#passed === undefined ? this.#live.getPersistedSnapshot() : this.#machines.root.getPersistedSnapshot(this.#passed as never)
-    return { snapshot, ...this.#desk.persist() }
+    return { snapshot: this.#machine.getPersistedSnapshot() as Snapshot<unknown>, ...this.#desk.persist() }
   }
 
   get #snapshot(): RootSnapshot {
-    return this.#passed ?? this.#live.getSnapshot()
+    return this.#machine.getSnapshot() as RootSnapshot
   }
 
-  get #live(): Root {
-    if (this.#actor === undefined) {
-      throw new InstanceError({ code: 'INSTANCE_NOT_FOUND', message: `Instance ${this.facts.id} has not begun` })
-    }
-    return this.#actor
+  get #machine(): Root | LightMachine {
+    const machine = this.#actor ?? this.#light
+    if (machine === undefined) throw new InstanceError({ code: 'INSTANCE_NOT_FOUND', message: `Instance ${this.facts.id} has not begun` })
+    return machine
   }
 
   get context(): PathContext {
@@ -223,8 +236,7 @@ export class Instance {
   }
 
   #send(event: { readonly type: string; readonly data?: unknown }): void {
-    // What has passed its end takes nothing any more.
-    if (this.#passed === undefined) this.#live.send(event)
+    this.#machine.send(event)
     this.#desk.advance()
   }
 
@@ -232,20 +244,11 @@ export class Instance {
 
   /** Whether a machine is that of the workflow, and not of a branch or iteration. */
   isRoot(machine: AnyActorRef): boolean {
-    return machine === this.#actor
+    return machine === this.#actor || machine === this.#light?.self
   }
 
   /** Told when an effect is given up. */
   withdraw(token: string): void {
     this.#environment.withdraw(this, token)
   }
-}
-
-/** Gives an actor that was made late, or is made now, the snapshot that its machine has reached. */
-function adopt(scope: EarlyScope, snapshot: RootSnapshot): Root {
-  const actor = scope.self as unknown
-  const inside = actor as { _snapshot: RootSnapshot; readonly _deferred: (() => void)[] }
-  inside._snapshot = snapshot
-  inside._deferred.push(...scope.takeDeferred())
-  return actor as Root
 }

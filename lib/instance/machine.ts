@@ -8,8 +8,7 @@ import { EVALUATING_STEPS } from './steps/evaluating.ts'
 import { FLOW_STEPS } from './steps/flow.ts'
 import type { StepEvent, StepParams } from './steps/step.ts'
 import { compileNodes } from './loop/compiled-node.ts'
-import type { LoopScope } from './loop/early-scope.ts'
-import type { PathLogic } from './loop/light-path.ts'
+import type { LightLogic, LoopScope } from './loop/light-machine.ts'
 import { Loop } from './loop/loop.ts'
 import { enteringState, iterationId, planIterations, takeStep, type InstanceDesk } from './machine-steps.ts'
 import type { Program } from './program.ts'
@@ -18,8 +17,8 @@ import type { Program } from './program.ts'
 export interface RootInput {
   readonly desk: InstanceDesk
   readonly context: PathContext
-  /** The machine runs already, and its actor is made late: it is given its snapshot afterwards. */
-  readonly isLate?: boolean
+  /** Where the machine stands already: its actor is made when it first waits. */
+  readonly reached?: MachineSnapshot
 }
 
 /** Which loop runs the transitions: XState's own, or ours wherever it can. */
@@ -49,20 +48,21 @@ type Scope = Parameters<AnyStateMachine['transition']>[2]
  */
 export class WorkflowMachine extends Machine {
   readonly #loop: Loop | undefined
+  readonly #arePathsLight: boolean
 
   constructor(config: unknown, implementations: unknown, program: Program, loop: LoopChoice) {
     super(config, implementations)
     const root = loop === 'stock' ? undefined : compileNodes(this, program, EFFECTS)
     this.#loop = root === undefined ? undefined : new Loop(this, root)
+    this.#arePathsLight = Object.values((implementations as Implementations).actors).every((path) => !(path instanceof WorkflowMachine) || path.#loop !== undefined)
   }
 
   override getInitialSnapshot(scope: Scope, input?: unknown): MachineSnapshot {
     if (isRootInput(input)) registerDesk(scope.system, input.desk)
     const desk = deskOf(scope.system) as InstanceDesk
     if (this.#loop === undefined || desk.isObserved) return super.getInitialSnapshot(scope, input)
-    const { context, isLate } = input as RootInput
-    if (isLate === true) return this.#loop.blank(context) as unknown as MachineSnapshot
-    return this.#begin(this.#loop, scope, desk, context)
+    const { context, reached } = input as RootInput
+    return reached ?? this.#begin(this.#loop, scope, desk, context)
   }
 
   #begin(loop: Loop, scope: LoopScope, desk: InstanceDesk, context: PathContext): MachineSnapshot {
@@ -73,17 +73,12 @@ export class WorkflowMachine extends Machine {
     }
   }
 
-  /** Runs a root from its beginning in a scope whose actor need not be there yet; `undefined` where the loop of XState runs. */
-  beginEarly(scope: LoopScope, desk: InstanceDesk, context: PathContext): MachineSnapshot | undefined {
-    return this.#loop === undefined || desk.isObserved ? undefined : this.#begin(this.#loop, scope, desk, context)
-  }
-
-  /** The machine of a path that begins with an input; `undefined` where XState's own loop is to run it. */
-  pathOf(desk: InstanceDesk, input: unknown): PathLogic | undefined {
+  /** What runs it without an actor, from its beginning with a context; `undefined` where XState's own loop is to run it or a path of it. */
+  lightly(desk: InstanceDesk, context: PathContext): LightLogic | undefined {
     const loop = this.#loop
-    if (loop === undefined || desk.isObserved) return undefined
+    if (loop === undefined || desk.isObserved || !this.#arePathsLight) return undefined
     return {
-      begin: (scope) => this.#begin(loop, scope, desk, (input as { context: PathContext }).context),
+      begin: (scope) => this.#begin(loop, scope, desk, context),
       transition: (snapshot, event, scope) => loop.transition(snapshot, event, scope, desk) ?? { ...snapshot as object, status: 'error', error: event.error },
       persist: (snapshot) => this.getPersistedSnapshot(snapshot),
     }

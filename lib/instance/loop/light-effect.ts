@@ -1,6 +1,6 @@
 import type { AnyActorRef, Snapshot } from 'xstate'
 import type { EffectDesk, EffectEvent, EffectInput, EffectSnapshot } from '../effect.ts'
-import type { LoopScope } from './early-scope.ts'
+import type { LoopScope } from './light-machine.ts'
 
 const NOT_STARTED = 0
 const RUNNING = 1
@@ -18,7 +18,8 @@ export class LightEffect {
   readonly sessionId: string
   readonly systemId = undefined
   readonly _syncSnapshot = false
-  readonly _parent: AnyActorRef
+  /** Changes once where the workflow gets its actor. */
+  _parent: AnyActorRef
   _processingStatus: number = NOT_STARTED
   readonly #desk: EffectDesk
   #snapshot: EffectSnapshot

@@ -5,10 +5,9 @@ import type { PathContext } from '../context.ts'
 import type { EffectInput } from '../effect.ts'
 import { enteringState, iterationId, planIterations, takeStep, type InstanceDesk } from '../machine-steps.ts'
 import type { StepEvent } from '../steps/step.ts'
-import { EarlyScope, type LoopScope } from './early-scope.ts'
 import { defaultsOf, type CompiledAction, type CompiledInvoke, type CompiledNode, type CompiledTransition } from './compiled-node.ts'
 import { LightEffect } from './light-effect.ts'
-import { LightPath, type PathLogic } from './light-path.ts'
+import { LightMachine, type LightLogic, type LoopScope } from './light-machine.ts'
 
 type Children = Record<string, AnyActorRef | undefined>
 
@@ -81,14 +80,9 @@ export class Loop {
     return this.#settle(step)
   }
 
-  /** What has not begun yet: an actor that is made before its first step is over holds it. */
-  blank(context: PathContext): LoopSnapshot {
-    return { ...this.#template(defaultsOf(this.#root).at(-1) ?? this.#root), context, children: {} }
-  }
-
   #macrostep(scope: LoopScope, desk: InstanceDesk, event: StepEvent, context: PathContext, leaf: CompiledNode, children: Children): Macrostep {
     // Branches take turns, and so do their actions: only the workflow itself may go on at once.
-    const isPlain = scope instanceof EarlyScope || scope.self._parent === undefined
+    const isPlain = scope.self._parent === undefined
     return { machine: this.#machine, scope, desk, event, context, leaf, children, done: false, isPlain, begun: undefined, token: '', broken: undefined }
   }
 
@@ -176,7 +170,7 @@ function attempt(step: Macrostep): boolean {
   if (begun === undefined) return false
   const { invoke, site } = begun
   step.begun = undefined
-  if (scope instanceof EarlyScope) scope.begun()
+  if (scope instanceof LightMachine) scope.begun()
   const result = desk.attempt(site, token, step.context)
   if (result === undefined) {
     startEffect(step, invoke, desk.admit(site.input, token))
@@ -229,7 +223,7 @@ function act(step: Macrostep, action: CompiledAction): void {
       return
     case 'publish': {
       const { context, desk, scope, event } = step
-      const info: unknown = { context, event, self: scope.self, system: scope.system }
+      const info: unknown = { context, event, self: scope.self }
       scope.actionExecutor({ type: 'publishEvents', info, params: undefined, exec: () => { desk.publish(context) } } as ExecutableActionObject)
       return
     }
@@ -243,9 +237,8 @@ function act(step: Macrostep, action: CompiledAction): void {
 function forward({ scope, event }: Macrostep, address: JsonObject): void {
   const parent = scope.self._parent
   if (parent === undefined) return
-  // As XState's own sendTo does it: after this step, and seen by whoever inspects the system.
-  const system = scope.system as unknown as { _relay(source: AnyActorRef, target: AnyActorRef, event: object): void }
-  scope.defer(() => { system._relay(scope.self, parent, { type: MACHINE_EVENTS.resultForwarded, data: { address, output: event.output } }) })
+  // As XState's own sendTo does it: after this step.
+  scope.defer(() => { parent.send({ type: MACHINE_EVENTS.resultForwarded, data: { address, output: event.output } }) })
 }
 
 function spawnIterations(step: Macrostep, state: number): void {
@@ -273,11 +266,11 @@ function startEffect(step: Macrostep, { id, src }: CompiledInvoke, input: Effect
 
 function startPath(step: Macrostep, id: string, src: string, input: unknown): void {
   step.isPlain = false
-  const logic = step.machine.implementations.actors[src] as AnyActorLogic & { pathOf?(desk: InstanceDesk, input: unknown): PathLogic | undefined }
-  const own = logic.pathOf?.(step.desk, input)
+  const logic = step.machine.implementations.actors[src] as AnyActorLogic & { lightly?(desk: InstanceDesk, context: PathContext): LightLogic | undefined }
+  const own = logic.lightly?.(step.desk, (input as { context: PathContext }).context)
   const actor = (own === undefined
     ? createActor(logic, { id, src, parent: step.scope.self, syncSnapshot: false, input } as never)
-    : new LightPath(step.scope, id, src, own)) as unknown as AnyActorRef & { _processingStatus: number }
+    : new LightMachine({ parent: step.scope, id, src }, own)) as unknown as AnyActorRef & { _processingStatus: number }
   step.children[id] = actor
   step.scope.defer(() => { if (actor._processingStatus === 0) actor.start() })
 }
