@@ -13,7 +13,7 @@ import { CHANGED_BY_STOPS, RESUME_SETTINGS, Resumption } from './resumption.ts'
 /** Longest real time of one case: then it hangs. */
 const CASE_LIMIT = 20_000
 /** The same where every step goes through an engine in another process. */
-const ENGINE_CASE_LIMIT = 120_000
+const ENGINE_CASE_LIMIT = 300_000
 
 /** Options of the suite beyond the common ones. */
 export interface WorkflowsOptions extends SuiteOptions {

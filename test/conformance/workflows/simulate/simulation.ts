@@ -18,7 +18,7 @@ import { createFunctionStub, createSubflowStub, type StubSurroundings } from './
 /** Most times that time is moved for sleeps and the like in one step: a loop without end is then called active. */
 const MOST_MOVES = 200
 /** The same where each takes its way through an engine. */
-const MOST_ENGINE_MOVES = 80
+const MOST_ENGINE_MOVES = 40
 /** Turns without anything happening after which the product counts as idle although a stub has not answered. */
 const CALM_TURNS = 25
 
