@@ -103,7 +103,7 @@ export class Instance {
 
   /** The stored form; call it only at rest. */
   persist(): PersistedInstance {
-    return { snapshot: this.#machine.getPersistedSnapshot() as Snapshot<unknown>, ...this.#desk.persist() }
+    return { snapshot: this.#machine.getPersistedSnapshot(), ...this.#desk.persist() }
   }
 
   get #snapshot(): RootSnapshot {
