@@ -61,7 +61,7 @@ function makeHook(changes: boolean, limits: ExpressionLimits): Hook {
     if (Array.isArray(result) && type !== 'function') charge(base, result.length, limits)
     let known = sizes.get(base)
     // A transformation changes the copy that it has made, so sizes do not stay what they were.
-    if (known === undefined || changes) sizes.set(base, known = new Map())
+    if (known === undefined || changes) sizes.set(base, known = new Map<object, number>())
     if (sizeOf(result, known, most) > most) throw tooLarge(limits.maxCells)
   }
 }

@@ -169,24 +169,25 @@ function watchSelections(query: JsonP3.JSONPathQuery, spend: (steps: number) => 
 }
 
 function countSelector(selector: Selector, spend: (steps: number) => void): void {
-  const { resolve, lazyResolve } = selector
+  const resolve = selector.resolve.bind(selector)
+  const lazyResolve = selector.lazyResolve.bind(selector)
   const looksAtAll = !('name' in selector || 'index' in selector)
   const count = ({ value }: JsonP3.JSONPathNode): void => { spend(1 + (looksAtAll && Array.isArray(value) ? value.length : 0)) }
   selector.resolve = (node) => {
     count(node)
-    return resolve.call(selector, node)
+    return resolve(node)
   }
   selector.lazyResolve = (node) => {
     count(node)
-    return lazyResolve.call(selector, node)
+    return lazyResolve(node)
   }
 }
 
 function watchFilter(filter: Filter, lookAtClock: () => void): void {
-  const { evaluate } = filter
+  const evaluate = filter.evaluate.bind(filter)
   filter.evaluate = (context) => {
     lookAtClock()
-    return evaluate.call(filter, context)
+    return evaluate(context)
   }
 }
 

@@ -167,7 +167,7 @@ describe('faults of expressions say what, where and what would be right', () => 
     const sites = { clock: createSystemClock(), ids: createRandomIdSource(), language: 'jq' as const }
     for (const text of ['.z = 2', '${ .a | .z = 2 }']) {
       expect(() => createExpressions({ ...sites, profile: 'spec' }).compileCondition(text, { pointer: '' }), text).to.throw(ExpressionError)
-        .that.includes({ code: 'EXPRESSION_SYNTAX', offset: text.indexOf('=') }).with.property('message').that.includes('for equality write ==')
+        .with.property('message').that.matches(new RegExp(`line 1, column ${String(text.indexOf('=') + 1)} .*for equality write ==`, 's'))
     }
     const warnings: string[] = []
     const logger = { ...silentLogger, warn: (_facts: unknown, message: string) => { warnings.push(message) } } as Logger
