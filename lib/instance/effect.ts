@@ -45,7 +45,7 @@ export interface EffectDesk {
 export type AnyActorSystem = AnyActorScope['system']
 
 // A property of the system and not a WeakMap: it is read at every transition, and a map of all instances burdens every collection.
-const DESK = Symbol('desk')
+const DESK = Symbol.for('sonatina.desk')
 
 /** Says which instance the effects of an actor system belong to. */
 export function registerDesk(system: AnyActorSystem, desk: EffectDesk): void {
