@@ -99,7 +99,8 @@ function distinct(items: readonly unknown[]): unknown[] {
 
 /** Text that is equal for equal values, in whatever order their members are. */
 function canonical(value: Json): string {
-  if (typeof value !== 'object' || value === null || isLibraryFunction(value)) return typeof value === 'string' ? JSON.stringify(value) : String(value)
+  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? JSON.stringify(value) : String(value)
+  if (isLibraryFunction(value)) return 'function'
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   const members = value as Readonly<Record<string, Json>>
   return `{${Object.keys(members).sort().map((key) => `${JSON.stringify(key)}:${canonical(members[key] ?? null)}`).join(',')}}`
@@ -114,7 +115,7 @@ function spread(value: unknown, focus: Focus): unknown {
 }
 
 function collectParts(value: unknown, parts: unknown[]): void {
-  if (Array.isArray(value)) for (const item of value) collectParts(item, parts)
+  if (Array.isArray(value)) for (const item of value as readonly unknown[]) collectParts(item, parts)
   else if (isRecord(value)) for (const [key, member] of Object.entries(value)) parts.push({ [key]: member })
   else if (value !== undefined) parts.push(value)
 }
