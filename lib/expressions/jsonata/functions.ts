@@ -116,7 +116,7 @@ function spread(value: unknown, focus: Focus): unknown {
 
 function collectParts(value: unknown, parts: unknown[]): void {
   if (Array.isArray(value)) for (const item of value as readonly unknown[]) collectParts(item, parts)
-  else if (isRecord(value)) for (const [key, member] of Object.entries(value)) parts.push({ [key]: member })
+  else if (isRecord(value)) for (const [key, member] of Object.entries(value) as [string, unknown][]) parts.push({ [key]: member })
   else if (value !== undefined) parts.push(value)
 }
 
