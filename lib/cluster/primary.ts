@@ -73,12 +73,13 @@ class Primary {
     this.#slots.set(number, slot)
     worker.on('message', (message: unknown) => { if (isClusterMessage(message)) this.#take(slot, message) })
     worker.once('error', ({ message }) => { this.#options.warn(`worker ${String(number)}: ${message}`) })
-    worker.once('exit', (code, signal) => { this.#ended(number, slot, signal === null ? `exit code ${String(code)}` : signal, code) })
+    worker.once('exit', (code: number, signal: string | null) => { this.#ended(number, slot, signal ?? `exit code ${String(code)}`, code) })
   }
 
   #take(slot: Slot, message: ClusterMessage): void {
     switch (message.cluster) {
       case 'ready':
+        if (!slot.isReady) for (const call of slot.calls.values()) slot.worker.send(call)
         slot.isReady = true
         if (!this.#wasReady) for (const line of message.lines) this.#options.tell(line)
         this.#wasReady = true
@@ -99,7 +100,8 @@ class Primary {
       return
     }
     target.calls.set(keyOf(call.from, call.id), call)
-    target.worker.send(call)
+    // What is sent to a worker that does not listen yet is lost, and its caller would wait for ever: it is sent once it is ready.
+    if (target.isReady) target.worker.send(call)
   }
 
   #refuse({ from, to, id }: Call): void {

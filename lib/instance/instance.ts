@@ -1,4 +1,4 @@
-import { createActor, type AnyActorRef, type InspectionEvent, type Snapshot } from 'xstate'
+import { createActor, type AnyActorRef, type InspectionEvent } from 'xstate'
 import type { Json } from '../common/index.ts'
 import { InstanceError } from '../errors/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'

@@ -65,7 +65,7 @@ describe('hosts: cluster', () => {
     const ids: string[] = []
     for (let index = 0; index < 10; index += 1) {
       ids.unshift((await member(index).host.start({ workflowId: 'waiting', input: {} })).id)
-      await project.clock.advance(1000)
+      project.clock.advance(1000)
     }
     const found: string[] = []
     let cursor: string | undefined
@@ -105,7 +105,7 @@ describe('hosts: cluster', () => {
   })
 
   it('keeps a schedule in one process', async () => {
-    await project.clock.advance(10_000)
+    project.clock.advance(10_000)
     await quiet()
     expect(project.calls).to.deep.equal([{ id: 'scheduled' }])
   })
