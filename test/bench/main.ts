@@ -59,8 +59,9 @@ async function expressions(): Promise<void> {
     console.log(`    ${program.padEnd(50)}${contender.padEnd(16)}${median.toFixed(0).padEnd(16)}${ratio.toFixed(1)}`)
   }
   const { measureW7Costs } = await import('./w7-costs.ts')
-  const { compilesPerSecond, heap, importTime } = await measureW7Costs()
+  const { compilesPerSecond, heap, guard, importTime } = await measureW7Costs()
   console.log(`    compiled a second ${compilesPerSecond.toFixed(0)} (at least 20000) · heap of 2000 programs ${heap.toFixed(1)} MiB (at most 25) · import ${importTime.toFixed(1)} ms (at most 30)`)
+  console.log(`    limits cost ${guard.map((ratio) => ratio.toFixed(2)).join(' ')} times the evaluation without (at most 1.6)`)
 }
 
 async function waitingInstances(): Promise<void> {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { createRandomIdSource, createSystemClock } from '../../lib/common/index.ts'
 import { createExpressions, type Expressions } from '../../lib/expressions/index.ts'
@@ -16,6 +16,8 @@ export interface W7Costs {
   readonly compilesPerSecond: number
   /** MiB that 2,000 compiled programs take: at most 25; needs `--expose-gc` to be exact. */
   readonly heap: number
+  /** How many times longer each program of W7 takes with its limits than without: at most 1.6. */
+  readonly guard: readonly number[]
   /** Milliseconds that the bundled module takes to import in a fresh process, median of 7: at most 30. */
   readonly importTime: number
 }
@@ -34,7 +36,18 @@ export async function measureW7Costs(): Promise<W7Costs> {
   globalThis.gc?.()
   const heap = kept.length === COUNT ? (process.memoryUsage().heapUsed - before) / 1024 ** 2 : NaN
   // The first round runs before the engine has optimised anything.
-  return { compilesPerSecond: spread(rates.slice(1)).median, heap, importTime: await measureImport() }
+  return { compilesPerSecond: spread(rates.slice(1)).median, heap, guard: measureGuard(), importTime: await measureImport() }
+}
+
+function measureGuard(): readonly number[] {
+  const rates = (side: string): readonly number[] => {
+    const { stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('w7-guard.ts', import.meta.url)), side], { encoding: 'utf8' })
+    if (stdout === '') throw new Error(stderr)
+    return JSON.parse(stdout) as readonly number[]
+  }
+  const rounds = Array.from({ length: 3 }, () => ({ guarded: rates('guarded'), unguarded: rates('unguarded') }))
+  const programs = rounds[0]?.guarded ?? []
+  return programs.map((_, index) => spread(rounds.map(({ guarded, unguarded }) => (unguarded[index] ?? NaN) / (guarded[index] ?? NaN))).median)
 }
 
 function compileAll(): readonly ReturnType<Expressions['compileFilter']>[] {

@@ -84,6 +84,17 @@ export async function runW7(options: W7Options = {}): Promise<W7Row[]> {
   return rows
 }
 
+/** Evaluations a second of each program, by itself: what the guard of a run costs shows against a process that has none. */
+export async function measurePrograms(milliseconds: number): Promise<readonly number[]> {
+  const rates: number[] = []
+  for (const item of ITEMS) {
+    const evaluate = sonatina(item)
+    await measure(evaluate, milliseconds)
+    rates.push(await measure(evaluate, milliseconds))
+  }
+  return rates
+}
+
 async function runItem(item: Item, rounds: number, milliseconds: number): Promise<W7Row[]> {
   const contenders: Readonly<Record<string, Contender>> = {
     'by-hand': () => item.byHand(item.input as never),
