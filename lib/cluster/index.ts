@@ -1,2 +1,2 @@
-export { joinCluster, parentChannel, type ClusterMember } from './member.ts'
+export { joinCluster, parentChannel } from './member.ts'
 export { runPrimary } from './primary.ts'

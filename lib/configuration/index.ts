@@ -1,5 +1,5 @@
 export { createSettings, inspectSettings, type InspectedSettings, type SettingsOptions } from './create-settings.ts'
-export { readProjectSettings, type ProjectSettings, type ProjectSettingsOptions } from './project-settings.ts'
+export { readProjectSettings, type ProjectSettings } from './project-settings.ts'
 export type { SettingReport, Settings } from './settings.ts'
 export { Secret } from './secret.ts'
 export { canonicalName, environmentName, fileKey, settingKey } from './key.ts'

@@ -9,7 +9,7 @@ import type { Project, ProjectFile } from './project.ts'
 const LIMIT = 1_048_576
 
 /** Name of the ConfigMap of a project. */
-export function configMapName({ name }: ResolvedManifestOptions): string {
+function configMapName({ name }: ResolvedManifestOptions): string {
   return `${name}-project`
 }
 

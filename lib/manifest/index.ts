@@ -1,4 +1,4 @@
-export { createManifest, type Manifest } from './create-manifest.ts'
+export { createManifest } from './create-manifest.ts'
 export type { KubernetesDocument } from './documents.ts'
 export { readProject } from './load.ts'
 export type { ManifestOptions } from './options.ts'

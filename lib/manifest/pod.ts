@@ -5,7 +5,7 @@ import type { ResolvedManifestOptions } from './options.ts'
 import type { Project } from './project.ts'
 
 /** Where an image has its project; packages of the program are found from there. */
-export const PROJECT_PATH = '/srv/project'
+const PROJECT_PATH = '/srv/project'
 
 /** Directory of a store, on a volume of its own. */
 export const STORE_PATH = '/var/lib/sonatina'

@@ -17,19 +17,6 @@ export interface Command {
   readonly exited: Promise<number | null>
 }
 
-/** Runs `sonatina ARGUMENTS` as a process. */
-export function runCommand(...args: readonly string[]): Command {
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => { output += text })
-  return {
-    pid: child.pid ?? 0,
-    output: () => output,
-    kill: (signal) => { child.kill(signal) },
-    exited: once(child, 'exit').then(([code]) => code as number | null),
-  }
-}
-
 /** A service that has told its address. */
 export interface Service extends Command {
   readonly url: string

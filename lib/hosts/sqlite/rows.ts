@@ -83,7 +83,7 @@ export function instanceOf(row: Row): StoredInstance {
 }
 
 /** The record of a row; the data of what lives stands in its state. @throws {@link HostError} `SNAPSHOT_INCOMPATIBLE` */
-export function recordOf(row: Row, state = stateOf(row)): InstanceRecord {
+function recordOf(row: Row, state = stateOf(row)): InstanceRecord {
   const record = jsonOf(row, 'record') as InstanceRecord
   if (state === undefined) return record
   const { context } = state.snapshot as unknown as { readonly context: { readonly data: InstanceRecord['data'] } }

@@ -19,7 +19,7 @@ export interface CrashWorkflow {
 }
 
 /** Milliseconds that timers of the matrix take. */
-export const SLEEP = 120
+const SLEEP = 120
 const DURATION = `PT${String(SLEEP / 1000)}S`
 
 const mark = (name: string, more: Readonly<Record<string, Json>> = {}): Json => ({
