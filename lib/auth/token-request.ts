@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import type ClientOAuth2 from 'client-oauth2'
 import type { Clock, IdSource } from '../common/index.ts'
 import type { HttpClient } from '../http-client/index.ts'
@@ -31,14 +32,17 @@ interface RequestParts {
   query: Record<string, string>
 }
 
+// It brings a list of all public suffixes along: read for the first client of a service, at load, and not by its first call.
+let library: typeof ClientOAuth2 | undefined
+const loadLibrary = (): typeof ClientOAuth2 => library ??= createRequire(import.meta.url)('client-oauth2') as typeof ClientOAuth2
+
 /** Makes the requester of a client; client-oauth2 builds the requests, our transport sends them. */
 export function createTokenRequester(client: OAuthClient, context: TokenRequestContext): TokenRequester {
+  const Client = loadLibrary()
   const transport = createTransport(client, context.httpClient, context.clock)
   const prepare = async (): Promise<{ oauth: ClientOAuth2; parts: RequestParts }> => {
     const tokenUrl = await client.tokenUrl()
     const { id, secret, parts } = await authenticate(client, tokenUrl, context)
-    // Imported by the first token that is needed: it brings a list of all public suffixes along.
-    const { default: Client } = await import('client-oauth2')
     const oauth = new Client({
       clientId: id,
       clientSecret: secret,
