@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { createLogging, createRandomIdSource, createSystemClock, type Clock, type IdSource, type Logger, type Logging } from './common/index.ts'
 import { createSettings, type Settings } from './configuration/index.ts'
 import type { DevServices } from './dev-services/index.ts'
+import { ConfigurationError } from './errors/index.ts'
 import { openInspection, type Inspection } from './runtime-inspection.ts'
 import type { DefinitionInput, RuntimeOptions } from './runtime-options.ts'
 import { resolveLogOptions } from './server/index.ts'
@@ -75,7 +76,9 @@ function explicitFiles(root: string, paths: readonly string[]): (path: string) =
   const standard = resolve(root, 'application.properties')
   return async (path) => {
     if (path !== standard || paths.length === 0) return undefined
-    const texts = await Promise.all(paths.map((file) => readFile(resolve(root, file), 'utf8')))
+    const texts = await Promise.all(paths.map(async (file) => readFile(resolve(root, file), 'utf8').catch((cause: unknown) => {
+      throw new ConfigurationError({ code: 'CONFIGURATION_INVALID', message: `Settings file "${file}" cannot be read: ${(cause as Error).message}`, cause })
+    })))
     return texts.join('\n')
   }
 }

@@ -76,8 +76,8 @@ export async function serve(args: readonly string[], io: CommandIo, create: Crea
   }
   if (typeof values['worker'] === 'string') return serveAsWorker(values['worker'], options, { io, create })
   // Most services are one process, and know so without reading their settings twice.
-  const cluster = await (await import('./serve-cluster.ts')).readCluster(options)
-  return cluster === undefined ? serveAlone(await create(options), io) : (await import('./serve-cluster.ts')).serveCluster(cluster, args, io)
+  const cluster = await (await import('../serve-cluster.ts')).readCluster(options)
+  return cluster === undefined ? serveAlone(await create(options), io) : (await import('../serve-cluster.ts')).serveCluster(cluster, args, io)
 }
 
 async function serveAlone(runtime: Runtime, io: CommandIo): Promise<number> {

@@ -39,6 +39,7 @@ describe('cli/commands/serve', () => {
   })
 
   it('hands options on as settings', async () => {
+    await writeFile(join(root, 's.properties'), 'c=3\n')
     const { options } = await run(['--host', '0.0.0.0', '--port', '0', '--profile', 'dev', '--set', 'a=1', '-Db=2', '--strict', '--settings', 's.properties'])
     expect(options).to.deep.equal({
       root, profile: 'dev', strict: true, arguments: ['a=1', 'b=2', 'sonatina.http.host=0.0.0.0', 'sonatina.http.port=0'], settingsFiles: [join(root, 's.properties')],

@@ -1,10 +1,10 @@
-import { createSystemClock } from '../../common/index.ts'
-import { runPrimary } from '../../cluster/index.ts'
-import type { Settings } from '../../configuration/index.ts'
-import { ConfigurationError } from '../../errors/index.ts'
-import type { RuntimeOptions } from '../../runtime-options.ts'
-import { readSettings } from '../../runtime-surroundings.ts'
-import type { CommandIo } from '../io.ts'
+import { createSystemClock } from '../common/index.ts'
+import { runPrimary } from '../cluster/index.ts'
+import type { Settings } from '../configuration/index.ts'
+import { ConfigurationError } from '../errors/index.ts'
+import type { RuntimeOptions } from '../runtime-options.ts'
+import { readSettings } from '../runtime-surroundings.ts'
+import type { CommandIo } from './io.ts'
 
 /** A cluster that the settings ask for. */
 export interface ClusterPlan {
