@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import { restateBinary } from '../support/restate-server.ts'
 import { defaultCorpus, isFolder, missingCorpusLine, OWN_CASES } from './corpus.ts'
 import type { SuiteResult } from './suite-result.ts'
-import { compareSkips } from './workflows/skip-record.ts'
 import { closeEngine } from './workflows/engine.ts'
 import { runWorkflowsSuite } from './workflows/suite.ts'
 
@@ -22,15 +21,16 @@ if (restateBinary() !== undefined) {
       expect(failures(result)).to.deep.equal([])
     })
 
-    it('passes the cases of the corpus that pass in memory', async function () {
+    // All of them take minutes: npm run conformance -- --suite workflows --set sonatina.store=restate.
+    it('passes each fourth case of the corpus that passes in memory', async function () {
       const corpus = defaultCorpus()
       if (!await isFolder(corpus)) {
         process.stdout.write(`${missingCorpusLine(corpus, 1)}\n`)
         this.skip()
       }
-      const result = await runWorkflowsSuite({ corpus, settings })
+      const result = await runWorkflowsSuite({ corpus, settings, every: 4 })
+      expect(result.cases.length).to.be.greaterThan(0)
       expect(failures(result)).to.deep.equal([])
-      expect(await compareSkips(result)).to.deep.equal([])
     })
   })
 }

@@ -19,6 +19,8 @@ const ENGINE_CASE_LIMIT = 300_000
 export interface WorkflowsOptions extends SuiteOptions {
   /** Cases that run at once. @default the cores of the machine */
   readonly parallel?: number
+  /** Takes each n-th case only. @default 1 */
+  readonly every?: number
 }
 
 /**
@@ -28,8 +30,8 @@ export interface WorkflowsOptions extends SuiteOptions {
  */
 export async function runWorkflowsSuite(options: WorkflowsOptions): Promise<SuiteResult> {
   const all = await loadCases(options.corpus)
-  const { caseId, settings, resume = false } = options
-  const chosen = (caseId === undefined ? all : chooseCases(all, caseId)).map((loaded): LoadedCase => ({
+  const { caseId, settings, resume = false, every = 1 } = options
+  const chosen = (caseId === undefined ? all.filter((_, index) => index % every === 0) : chooseCases(all, caseId)).map((loaded): LoadedCase => ({
     ...loaded,
     ...(settings === undefined && !resume ? {} : { settings: { ...(resume ? RESUME_SETTINGS : {}), ...settings } }),
     ...(resume ? { resumption: new Resumption() } : {}),
