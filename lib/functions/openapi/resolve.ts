@@ -1,4 +1,5 @@
 import { isJsonObject, toPointer, type Json, type JsonObject } from '../../common/index.ts'
+import type { Resolve } from 'swagger-client'
 import { DefinitionError } from '../../errors/index.ts'
 import type { Bundle } from '../documents/bundle.ts'
 import type { ResolvedDocument } from './operation.ts'
@@ -6,7 +7,7 @@ import type { ResolvedDocument } from './operation.ts'
 /**
  * Resolves the references of a bundled document with swagger-client; cyclic schemas keep a reference (openapi-functions.md §1).
  *
- * swagger-client takes long to import, so it is imported only here.
+ * swagger-client takes long to import, and half of it is for OpenAPI 3.1: it is imported only here, and of it what the version needs.
  *
  * @throws {@link DefinitionError} `DEFINITION_UNSUPPORTED` for another version of OpenAPI, `DEFINITION_INVALID` for a reference that
  * does not resolve
@@ -14,10 +15,10 @@ import type { ResolvedDocument } from './operation.ts'
 export async function resolveDocument(bundle: Bundle): Promise<ResolvedDocument> {
   const { name, uri } = bundle.located
   const version = versionOf(bundle.document, name)
-  const { default: client } = await import('swagger-client')
+  const resolve = await importResolve(bundle.document)
   // It marks what it resolves (`$$ref`, `__originalOperationId`) and caches by address for the process: it gets a copy of its own
   // and an address that tells nothing.
-  const result = await client.resolve({
+  const result = await resolve({
     spec: structuredClone(bundle.document),
     baseDoc: `https://closure.invalid/${encodeURIComponent(name)}`,
     http: ({ url }) => Promise.reject(outside(name, url)),
@@ -34,6 +35,13 @@ export async function resolveDocument(bundle: Bundle): Promise<ResolvedDocument>
   const document = result.spec as Json
   if (!isJsonObject(document)) throw new DefinitionError({ code: 'DEFINITION_INVALID', message: `Document "${name}" is not an OpenAPI document` })
   return { name, uri, version, document }
+}
+
+async function importResolve({ openapi }: { readonly openapi?: Json }): Promise<Resolve> {
+  if (typeof openapi === 'string' && openapi.startsWith('3.1')) return (await import('swagger-client')).default.resolve
+  const { default: resolver } = await import('swagger-client/lib/resolver/index.js')
+  // A module of CommonJS that calls itself one of ES: Node.js gives its exports as the default, bundlers and tsx its own default.
+  return typeof resolver === 'function' ? resolver : resolver.default
 }
 
 /** Bundling has read everything that is referred to; swagger-client must not fetch on its own. */

@@ -21,16 +21,27 @@ declare module 'swagger-client' {
     readonly body?: unknown
   }
 
+  type Resolve = (options: {
+    readonly spec: unknown
+    readonly baseDoc?: string
+    readonly http?: (request: { readonly url: string }) => Promise<unknown>
+  }) => Promise<ResolveResult>
+
   interface SwaggerClient {
-    resolve(options: {
-      readonly spec: unknown
-      readonly baseDoc?: string
-      readonly http?: (request: { readonly url: string }) => Promise<unknown>
-    }): Promise<ResolveResult>
+    resolve: Resolve
     buildRequest(options: BuildRequestOptions): BuiltSwaggerRequest
     clearCache(): void
   }
 
+  namespace client { export type { Resolve } }
   const client: SwaggerClient
   export = client
+}
+
+// Resolves Swagger 2.0 and OpenAPI 3.0, not 3.1.
+declare module 'swagger-client/lib/resolver/index.js' {
+  import type { Resolve } from 'swagger-client'
+
+  const resolver: Resolve | { readonly default: Resolve }
+  export = resolver
 }
