@@ -1,4 +1,7 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { nearestNames } from '../common/index.ts'
 import { RequestError } from '../errors/index.ts'
 
 /** Options of a command by name, as `node:util` parses them. */
@@ -38,34 +41,31 @@ export function parseArguments(args: readonly string[], options: OptionShapes): 
 
 /** Splits `key=value` settings. @throws {@link UsageError} */
 export function parseSettings(texts: readonly (string | boolean)[]): Record<string, string> {
-  const settings: Record<string, string> = {}
+  return parsePairs(texts, 'is no setting. Write --set key=value or -Dkey=value.')
+}
+
+/** Splits texts `name=value`. @param fault what is said of one that is none @throws {@link UsageError} */
+export function parsePairs(texts: readonly (string | boolean)[], fault: string): Record<string, string> {
+  const pairs: Record<string, string> = {}
   for (const text of texts) {
     const at = String(text).indexOf('=')
-    if (at <= 0) throw usageError(`"${String(text)}" is no setting. Write --set key=value or -Dkey=value.`)
-    settings[String(text).slice(0, at).trim()] = String(text).slice(at + 1)
+    if (at <= 0) throw usageError(`"${String(text)}" ${fault}`)
+    pairs[String(text).slice(0, at).trim()] = String(text).slice(at + 1)
   }
-  return settings
+  return pairs
 }
 
-/** Gives the names that differ from a word by at most two edits, or begin with it; nearest first. */
+/** Gives the absolute path of a directory that an argument names; without one the working directory. @throws {@link UsageError} when there is none */
+export async function readDirectory(place: unknown, cwd: string): Promise<string> {
+  if (typeof place !== 'string') return cwd
+  const path = resolve(cwd, place)
+  const status = await stat(path).catch(() => undefined)
+  if (status?.isDirectory() !== true) throw usageError(`"${place}" is no directory here`)
+  return path
+}
+
+/** Gives the names that begin with a word or differ from it by at most two edits; nearest first. */
 export function nearest(word: string, names: readonly string[]): string[] {
-  return names
-    .map((name) => ({ name, distance: name.startsWith(word) && word.length > 1 ? 0 : distance(word, name) }))
-    .filter((each) => each.distance <= 2)
-    .sort((left, right) => left.distance - right.distance)
-    .map(({ name }) => name)
-}
-
-// Levenshtein, one row at a time.
-function distance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= left.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= right.length; j++) {
-      const same = left[i - 1] === right[j - 1] ? 0 : 1
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same))
-    }
-    row = next
-  }
-  return row[right.length] ?? 0
+  const begun = word.length > 1 ? names.filter((name) => name.startsWith(word)) : []
+  return [...new Set([...begun, ...nearestNames(word, names, { within: 2, most: names.length })])]
 }

@@ -1,7 +1,6 @@
-import { resolve } from 'node:path'
 import { inspectSettings, type SettingReport, type Settings, type SettingsOptions } from '../../configuration/index.ts'
 import type { CommandIo } from '../io.ts'
-import { parseArguments } from '../usage.ts'
+import { parseArguments, readDirectory, usageError } from '../usage.ts'
 
 const HELP = `sonatina config [options]
 
@@ -24,7 +23,7 @@ export function configCommand(args: readonly string[], io: CommandIo): Promise<n
 
 /** Prints the settings; `environment` is handed in by tests. @throws {@link RequestError} for wrong arguments. */
 export async function printConfig(args: readonly string[], io: CommandIo, environment?: SettingsOptions['environment']): Promise<number> {
-  const { values } = parseArguments(args, {
+  const { values, positionals } = parseArguments(args, {
     explain: { type: 'string' },
     json: { type: 'boolean' },
     root: { type: 'string' },
@@ -37,8 +36,9 @@ export async function printConfig(args: readonly string[], io: CommandIo, enviro
     io.out(HELP)
     return 0
   }
+  if (positionals.length > 0) throw usageError(`"${positionals.join(' ')}" is not understood; a project is named by --root DIRECTORY`)
   const { settings, errors } = await inspectSettings({
-    root: resolve(io.cwd, typeof values['root'] === 'string' ? values['root'] : '.'),
+    root: await readDirectory(values['root'], io.cwd),
     workingDirectory: io.cwd,
     arguments: (values['set'] ?? []) as readonly string[],
     strict: values['strict-config'] === true,

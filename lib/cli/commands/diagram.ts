@@ -5,7 +5,7 @@ import { loadDefinition } from '../../definition/index.ts'
 import { ConfigurationError, SonatinaError } from '../../errors/index.ts'
 import { drawOnce, type DrawOptions } from '../../inspector/index.ts'
 import type { CommandIo } from '../io.ts'
-import { parseArguments, usageError } from '../usage.ts'
+import { parseArguments, readDirectory, usageError } from '../usage.ts'
 import { wordViolations } from '../violations.ts'
 
 const HELP = `sonatina diagram FILE [options]
@@ -53,7 +53,7 @@ export async function diagramCommand(args: readonly string[], io: CommandIo): Pr
   const output = values['output']
   try {
     const path = resolve(io.cwd, file)
-    const root = resolve(io.cwd, typeof values['root'] === 'string' ? values['root'] : '.')
+    const root = await readDirectory(values['root'], io.cwd)
     const { definition } = await loadDefinition(path, { profile: 'sonataflow', root })
     const text = await drawOnce(definition, createSystemClock(), options)
     if (typeof output === 'string') await save(resolve(io.cwd, output), text)

@@ -7,7 +7,7 @@ import {
 } from '../../expressions/index.ts'
 import { ExpressionError } from '../../errors/index.ts'
 import type { CommandIo } from '../io.ts'
-import { parseArguments, parseSettings, usageError } from '../usage.ts'
+import { parseArguments, parsePairs, usageError } from '../usage.ts'
 
 const HELP = `sonatina eval EXPRESSION [options]
 
@@ -81,7 +81,7 @@ async function report(io: CommandIo, run: () => Promise<void>): Promise<number> 
 }
 
 function parseVariables(texts: readonly string[]): Record<string, Json> {
-  return Object.fromEntries(Object.entries(parseSettings(texts)).map(([name, value]) => [name.replace(/^\$/, ''), parseValue(value)]))
+  return Object.fromEntries(Object.entries(parsePairs(texts, 'is no variable. Write --var NAME=JSON.')).map(([name, value]) => [name.replace(/^\$/, ''), parseValue(value)]))
 }
 
 function parseValue(text: string): Json {
@@ -93,7 +93,7 @@ function parseValue(text: string): Json {
 }
 
 function secretsOf(texts: readonly string[]): { read(key: string): string | undefined } {
-  const secrets = new Map(Object.entries(parseSettings(texts)))
+  const secrets = new Map(Object.entries(parsePairs(texts, 'is no secret. Write --secret KEY=TEXT.')))
   return { read: (key) => secrets.get(key) }
 }
 

@@ -1,11 +1,10 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { connect } from 'node:net'
-import { resolve } from 'node:path'
 import { createSettings, type Settings, type SettingsOptions } from '../../configuration/index.ts'
 import { servingFacts } from '../../manifest/index.ts'
 import type { CommandIo } from '../io.ts'
-import { parseArguments, parseSettings, usageError } from '../usage.ts'
+import { parseArguments, parseSettings, readDirectory, usageError } from '../usage.ts'
 
 const HELP = `sonatina health [DIRECTORY] [options]
 
@@ -40,10 +39,12 @@ export async function askHealth(args: readonly string[], io: CommandIo, environm
     io.out(HELP)
     return 0
   }
+  const [place, ...others] = positionals
+  if (others.length > 0) throw usageError('one project directory at a time')
   const check = typeof values['check'] === 'string' ? values['check'] : 'live'
   if (!CHECKS.includes(check)) throw usageError(`--check ${check} is none of ${CHECKS.join(', ')}`)
   const settings = await createSettings({
-    root: resolve(io.cwd, positionals[0] ?? '.'),
+    root: await readDirectory(place, io.cwd),
     workingDirectory: io.cwd,
     arguments: Object.entries(parseSettings((values['set'] ?? []) as readonly string[])).map(([key, value]) => `${key}=${value}`),
     ...(typeof values['profile'] === 'string' ? { profile: values['profile'] } : {}),

@@ -1,8 +1,6 @@
-import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { createManifest, readProject, renderManifest, type ManifestOptions, type Storage } from '../../manifest/index.ts'
 import type { CommandIo } from '../io.ts'
-import { parseArguments, parseSettings, usageError } from '../usage.ts'
+import { parseArguments, parseSettings, readDirectory, usageError } from '../usage.ts'
 
 const HELP = `sonatina manifest [DIRECTORY] --image IMAGE [options]
 
@@ -62,13 +60,10 @@ export async function manifestCommand(args: readonly string[], io: CommandIo): P
   return 0
 }
 
-async function projectDirectory(positionals: readonly string[], cwd: string): Promise<string> {
-  const [place = '.', ...others] = positionals
+function projectDirectory(positionals: readonly string[], cwd: string): Promise<string> {
+  const [place, ...others] = positionals
   if (others.length > 0) throw usageError(`one project directory at a time; "${others.join('", "')}" is too much`)
-  const root = resolve(cwd, place)
-  const status = await stat(root).catch(() => undefined)
-  if (status?.isDirectory() !== true) throw usageError(`"${place}" is no directory here`)
-  return root
+  return readDirectory(place, cwd)
 }
 
 function readOptions(values: ReturnType<typeof parseArguments>['values']): ManifestOptions {

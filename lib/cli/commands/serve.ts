@@ -7,6 +7,7 @@ import { parseArguments, parseSettings, usageError } from '../usage.ts'
 import { wordViolations } from '../violations.ts'
 
 const HELP = `sonatina serve [DIRECTORY or FILE ...] [options]
+sonatina dev   [DIRECTORY or FILE ...] [options]     the same in profile dev: dev services, inspector, Swagger UI, watched files
 
 Serves workflow definitions over HTTP: POST /<workflow id> starts an instance.
 One directory is taken as a project with its settings and specs; several are definitions of the project in the working directory.

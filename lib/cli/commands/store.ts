@@ -4,7 +4,7 @@ import { createSystemClock } from '../../common/index.ts'
 import { createSettings } from '../../configuration/index.ts'
 import { importStore, openStore, type StoreFile, type StoreLine } from '../../hosts/sqlite/index.ts'
 import type { CommandIo } from '../io.ts'
-import { parseArguments, usageError } from '../usage.ts'
+import { parseArguments, readDirectory, usageError } from '../usage.ts'
 
 const HELP = `sonatina store COMMAND [options]
 
@@ -78,7 +78,9 @@ const COMMANDS: Readonly<Record<string, (store: StoreFile, io: CommandIo, given:
     const target = pathOf(path, 'export')
     if (target === '-') lines.forEach((line) => { io.out(line) })
     else {
-      await writeFile(resolve(io.cwd, target), lines.map((line) => `${line}\n`).join(''))
+      await writeFile(resolve(io.cwd, target), lines.map((line) => `${line}\n`).join('')).catch((error: unknown) => {
+        throw usageError(`${target} cannot be written: ${(error as Error).message}`)
+      })
       io.out(`${String(lines.length)} rows written to ${target}`)
     }
     return 0
@@ -97,7 +99,9 @@ const COMMANDS: Readonly<Record<string, (store: StoreFile, io: CommandIo, given:
 }
 
 async function importFrom(path: string, file: string, startedAt: number, io: CommandIo): Promise<number> {
-  const text = path === '-' ? await io.read() : await readFile(resolve(io.cwd, path), 'utf8')
+  const text = path === '-' ? await io.read() : await readFile(resolve(io.cwd, path), 'utf8').catch((error: unknown) => {
+    throw usageError(`${path} cannot be read: ${(error as Error).message}`)
+  })
   const rows = importStore(file, parseLines(text), startedAt)
   io.out(`${String(rows)} rows taken in from ${path}`)
   return 0
@@ -120,7 +124,7 @@ function pathOf(path: string | undefined, command: string): string {
 
 async function storeFile(values: Readonly<Record<string, unknown>>, io: CommandIo): Promise<string> {
   if (typeof values['file'] === 'string') return resolve(io.cwd, values['file'])
-  const root = resolve(io.cwd, typeof values['root'] === 'string' ? values['root'] : '.')
+  const root = await readDirectory(values['root'], io.cwd)
   const settings = await createSettings({ root, ...(typeof values['profile'] === 'string' ? { profile: values['profile'] } : {}) })
   return resolve(root, settings.text('sonatina.store.sqlite.file', '.sonatina/sonatina.db'))
 }

@@ -1,11 +1,12 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { readFile, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { silentLogger } from '../../common/index.ts'
 import { parseDocument, type LoadFailure, type LoadedDefinition } from '../../definition/index.ts'
 import { SonatinaError, type Violation } from '../../errors/index.ts'
+import type { RuntimeOptions } from '../../runtime-options.ts'
 import type { CommandIo } from '../io.ts'
-import { parseArguments, parseSettings, usageError } from '../usage.ts'
+import { parseArguments, parseSettings, readDirectory, usageError } from '../usage.ts'
 import { nameFile, wordViolations } from '../violations.ts'
 import type { CreateRuntime } from './serve.ts'
 
@@ -13,7 +14,7 @@ const HELP = `sonatina validate FILE or DIRECTORY ... [options]
 
 Checks definitions as they would be served, and lists everything that is wrong with them: form, meaning, expressions, functions.
 
-  --root DIRECTORY   project with settings and specs      (the working directory)
+  --root DIRECTORY   project with settings and specs      (the directory, if it has workflows or settings; else the working directory)
   --profile NAME     configuration profile
   --set KEY=VALUE    a setting; also -DKEY=VALUE; repeatable
   --strict           warnings count as faults
@@ -21,6 +22,9 @@ Checks definitions as they would be served, and lists everything that is wrong w
   --help             this text
 
 Exit code 0: all are valid; 1: some are not; 2: called wrongly.`
+
+/** What a directory has that is a project, and not a part of one. */
+const PROJECT: readonly string[] = ['workflows', 'specs', 'application.properties', 'src/main/resources']
 
 /** Runs `sonatina validate`. */
 export function validateCommand(args: readonly string[], io: CommandIo): Promise<number> {
@@ -43,8 +47,7 @@ export async function validate(args: readonly string[], io: CommandIo, create: C
   }
   if (positionals.length === 0) throw usageError('no file or directory is named')
   const runtime = await create({
-    root: resolve(io.cwd, typeof values['root'] === 'string' ? values['root'] : '.'),
-    definitions: positionals.map((path) => resolve(io.cwd, path)),
+    ...await readPlaces(positionals, values['root'], io.cwd),
     arguments: Object.entries(parseSettings((values['set'] ?? []) as readonly string[])).map(([key, value]) => `${key}=${value}`),
     // Nothing is run, so nothing has to be kept.
     settings: { 'sonatina.store': 'memory' },
@@ -66,6 +69,19 @@ export async function validate(args: readonly string[], io: CommandIo, create: C
   } finally {
     await runtime.close(0)
   }
+}
+
+/** A directory that is a project is checked as it would be served; other places belong to the project of `--root`. */
+async function readPlaces(places: readonly string[], root: unknown, cwd: string): Promise<Pick<RuntimeOptions, 'root' | 'definitions'>> {
+  const paths = places.map((place) => resolve(cwd, place))
+  const [only] = paths
+  if (root === undefined && only !== undefined && paths.length === 1 && await isProject(only)) return { root: only }
+  return { root: await readDirectory(root, cwd), definitions: paths }
+}
+
+async function isProject(path: string): Promise<boolean> {
+  const marks = await Promise.all(PROJECT.map((name) => stat(join(path, name)).catch(() => undefined)))
+  return marks.some((mark) => mark !== undefined)
 }
 
 const createRuntime: CreateRuntime = async (options) => (await import('../../runtime.ts')).createRuntime(options)

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { storeCommand } from '../../../lib/cli/commands/store.ts'
 import type { CommandIo } from '../../../lib/cli/io.ts'
+import { UsageError } from '../../../lib/cli/usage.ts'
 import { createDurableProject, type DurableProject } from '../../support/durable-runtime.ts'
 
 const SLEEP = {
@@ -50,6 +51,13 @@ describe('cli: store', () => {
     await runtime.quiet()
     expect((await runtime.host.list({ limit: 9 })).instances).to.deep.equal([])
     await runtime.close(0)
+  })
+
+  it('tells that a file cannot be read or written', async () => {
+    const failure = (...args: readonly string[]): Promise<unknown> => run(...args).then(() => undefined, (error: unknown) => error)
+    expect(await failure('import', 'none.jsonl', '--file', 'other.db')).to.be.instanceOf(UsageError).with.property('message').that.matches(/^none\.jsonl cannot be read/)
+    expect(await failure('export', 'none/backup.jsonl')).to.be.instanceOf(UsageError).with.property('message').that.matches(/^none\/backup\.jsonl cannot be written/)
+    expect(await failure('info', '--root', 'none')).to.be.instanceOf(UsageError).with.property('message', '"none" is no directory here')
   })
 
   it('leaves nothing behind when an import fails, and writes over nothing', async () => {

@@ -45,5 +45,8 @@ describe('sonatina eval', () => {
       const failure: unknown = await run(args, 'no json').catch((error: unknown) => error)
       expect(failure, args.join(' ')).to.be.an.instanceOf(Error).with.property('code', 'REQUEST_INVALID')
     }
+    for (const [option, message] of [['--var', '"x" is no variable. Write --var NAME=JSON.'], ['--secret', '"x" is no secret. Write --secret KEY=TEXT.']] as const) {
+      expect(await run(['.', option, 'x']).catch((error: unknown) => error), option).to.have.property('message', message)
+    }
   })
 })

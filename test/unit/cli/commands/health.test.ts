@@ -48,6 +48,8 @@ describe('cli/commands/health', () => {
 
   it('tells how it is called', async () => {
     expect((await run('--help')).out).to.contain('--check NAME')
-    expect(await run('--check', 'fine').catch((error: unknown) => error)).to.be.instanceOf(UsageError)
+    for (const wrong of [['--check', 'fine'], ['none'], ['orders', 'orders']]) {
+      expect(await run(...wrong).catch((error: unknown) => error), wrong.join(' ')).to.be.instanceOf(UsageError)
+    }
   })
 })

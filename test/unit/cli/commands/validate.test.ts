@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -53,6 +53,22 @@ describe('cli/commands/validate', () => {
     const [rc, io] = await run('nothing.sw.json')
     expect(rc).to.equal(1)
     expect(io.errText()).to.include('nothing.sw.json')
+  })
+
+  // Its documents and host modules are looked for from where it is served.
+  it('checks a directory that is a project as it would be served', async () => {
+    const withSchema = { ...good, dataInputSchema: 'specs/input.json' }
+    for (const path of ['shop/workflows', 'shop/specs']) await mkdir(join(root, path), { recursive: true })
+    await writeFile(join(root, 'shop/workflows/good.sw.json'), JSON.stringify(withSchema))
+    await writeFile(join(root, 'shop/specs/input.json'), '{ "type": "object" }')
+    const [rc, io] = await run('shop')
+    expect([rc, io.errText()]).to.deep.equal([0, ''])
+    await writeFile(join(root, 'shop/workflows/broken.mjs'), 'export class {')
+    expect(await run('shop').then(() => undefined, (error: unknown) => error)).to.have.property('message').that.includes('broken.mjs')
+  })
+
+  it('tells that a project is not there', async () => {
+    expect(await run('good.sw.json', '--root', 'none').then(() => undefined, (error: unknown) => error)).to.have.property('message', '"none" is no directory here')
   })
 
   it('wants a file', async () => {
