@@ -14,6 +14,7 @@ export {
   type JsonObject,
 } from './json.ts'
 export { importModule } from './import-module.ts'
+export { nearestNames } from './nearest.ts'
 export { isNestedDeeper } from './nesting.ts'
 export { createLogger, silentLogger, type Logger } from './logger.ts'
 export { LOG_LEVELS, createLogging, isLogLevel, type Logging, type LoggingOptions, type LogLevel } from './logging.ts'

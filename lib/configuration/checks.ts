@@ -1,6 +1,6 @@
+import { nearestNames } from '../common/index.ts'
 import { CATALOGUE } from './catalogue/index.ts'
 import { normaliseKey } from './catalogue/match.ts'
-import { nearest } from './near-miss.ts'
 import type { ResolvedSettings } from './resolved-settings.ts'
 import type { Finding, Source, SourceEntry } from './sources.ts'
 
@@ -73,7 +73,7 @@ const FAMILIES = ['sonatina.', ...new Set(PATTERNS
 // Compares attribute by attribute: names in angle brackets take the words that stand in their place.
 function nearestKey(key: string): string | undefined {
   const words = key.split('.')
-  return nearest(key, PATTERNS.flatMap((pattern) => {
+  const candidates = PATTERNS.flatMap((pattern) => {
     const parts = pattern.split('.')
     const open = parts.findIndex((part) => part.startsWith('<'))
     if (open < 0) return [pattern]
@@ -81,7 +81,8 @@ function nearestKey(key: string): string | undefined {
     if (words.length < parts.length) return []
     const name = words.slice(open, words.length - rest).join('.')
     return [[...parts.slice(0, open), name, ...parts.slice(open + 1)].join('.')]
-  }))
+  })
+  return nearestNames(key, candidates, { within: 2 })[0]
 }
 
 function place(source: Source, entry: SourceEntry): string {

@@ -1,9 +1,9 @@
+import { nearestNames } from '../common/index.ts'
 import { ConfigurationError } from '../errors/index.ts'
 import { CATALOGUE, isSecretKey, type DefaultContext } from './catalogue/index.ts'
 import { normaliseKey, spellings, type NormalKey } from './catalogue/match.ts'
 import { checkValue, toBoolean, toDuration, toList, toNumber, toSize } from './convert.ts'
 import { environmentName, splitKey } from './key.ts'
-import { nearest } from './near-miss.ts'
 import { resolveReferences, type Unresolved } from './placeholder.ts'
 import { Secret } from './secret.ts'
 import { createSecretRule, type SecretRule } from './secret-rule.ts'
@@ -244,7 +244,7 @@ export class ResolvedSettings implements Settings {
 
   #similar(keys: readonly string[]): string | undefined {
     for (const key of keys) {
-      const found = nearest(key, this.keys())
+      const [found] = nearestNames(key, this.keys(), { within: 2 })
       const entry = found === undefined ? undefined : this.#find(normaliseKey(found))
       if (entry) return `${entry.entry.key} (${place(entry)})`
     }

@@ -1,6 +1,6 @@
 import type { LintWarning, LoadedDefinition } from './types.ts'
+import { suggest } from './suggest.ts'
 import { actionsOf, exitsOf, statePointer } from './walk.ts'
-import { suggest } from './nearest.ts'
 
 /** A warning with the file it is about. */
 export interface PlacedWarning extends LintWarning {
@@ -21,8 +21,13 @@ export function findMissingWorkflows(loaded: readonly LoadedDefinition[]): reado
       rule: 'missing-workflow',
       uri: source.uri,
       pointer,
-      message: `workflow ${workflowId}${version === undefined ? '' : ` of version ${version}`} is not loaded; ${suggest(workflowId, ids)}`,
+      message: `workflow ${workflowId}${version === undefined ? '' : ` of version ${version}`} is not loaded; ${advise(workflowId)}`,
     })))
+
+  function advise(workflowId: string): string {
+    const versions = loaded.flatMap(({ definition: { id, version } }) => id === workflowId ? [version] : [])
+    return versions.length === 0 ? suggest(workflowId, ids) : `loaded is version ${versions.join(', ')}`
+  }
 }
 
 interface WorkflowReference {

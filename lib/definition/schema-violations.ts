@@ -1,7 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
-import { atPointer, fromPointer, toPointer } from '../common/index.ts'
+import { atPointer, fromPointer, nearestNames, toPointer } from '../common/index.ts'
 import type { Violation } from '../errors/index.ts'
-import { nearestNames } from './nearest.ts'
 import type { Mode } from './schema/build.ts'
 import { compileSchema } from './schema/compile.ts'
 

@@ -1,6 +1,6 @@
+import { nearestNames } from '../common/index.ts'
 import { DefinitionError } from '../errors/index.ts'
 import type { Site } from './evaluator.ts'
-import { nearest } from './nearest.ts'
 
 const REFERENCE = /^fn:\s*([\w.-]+)$/
 
@@ -44,7 +44,7 @@ function nameOf(text: string): string | undefined {
 
 function adviseFunction(name: string, known: readonly string[]): string {
   if (known.length === 0) return 'the definition has no expression functions'
-  const close = nearest(name, known)
+  const [close] = nearestNames(name, known)
   return close === undefined ? `known: ${known.join(', ')}` : `did you mean ${close}?`
 }
 

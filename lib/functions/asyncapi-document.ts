@@ -1,7 +1,7 @@
 import { atPointer, isJsonObject, type Json, type JsonObject } from '../common/index.ts'
 import { DefinitionError } from '../errors/index.ts'
 import { isJsonArray } from './json-array.ts'
-import { nearest } from './nearest.ts'
+import { nameNearest } from './name-nearest.ts'
 
 /** What an AsyncAPI document says about one operation. */
 export interface AsyncApiOperation {
@@ -39,7 +39,7 @@ export function readAsyncApiOperation(document: JsonObject, name: string, operat
   if (found === undefined) {
     throw new DefinitionError({
       code: 'DEFINITION_NOT_FOUND',
-      message: `Document "${name}" has no operation "${operationId}"; nearest: ${nearest(operationId, [...operations.keys()]).join(', ') || 'none'}`,
+      message: `Document "${name}" has no operation "${operationId}"; ${nameNearest(operationId, operations.keys())}`,
     })
   }
   const { action, channel, channelName, operation } = found

@@ -1,6 +1,6 @@
+import { nearestNames } from '../common/index.ts'
 import { TenancyError } from '../errors/index.ts'
 import type { Call, Destination } from './call.ts'
-import { nearestName } from './nearest.ts'
 
 /** A call in the short notation of the command line and of matrix files. */
 export interface CallText {
@@ -56,7 +56,7 @@ function parseLabels(text: string, workloads: Readonly<Record<string, string>>):
   return Object.fromEntries(labels.map((label) => {
     const [key = '', value, ...rest] = label.trim().split('=')
     if (key !== '' && value !== undefined && rest.length === 0) return [key, value]
-    const nearest = nearestName(text, Object.keys(workloads))
+    const [nearest] = nearestNames(text, Object.keys(workloads))
     throw unreadable('to', text, `"label=value,…"${nearest === undefined ? '' : ` or the workload "${nearest}"`}`)
   }))
 }

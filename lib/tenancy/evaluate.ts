@@ -227,7 +227,10 @@ function reasonsOf(stages: Stages, facts: Facts, verdict: Verdict): Reason[] {
     ...policy.dropped.map((rule) => remark(policy, 'the rule asks for HTTP and is left out on this connection', rule)),
     ...(policy.rules.length + policy.dropped.length === 0 ? [remark(policy, 'a policy without rules matches nothing')] : []),
   ])
-  const isDeciding = (reason: Reason): boolean => reason.matched && reason.document === verdict.document && reason.rule === verdict.rule
+  // Two documents of one name are no valid set, but may be asked about: the action tells them apart.
+  const action: Action = verdict.provider !== undefined ? 'CUSTOM' : verdict.outcome === 'allow' ? 'ALLOW' : 'DENY'
+  const isDeciding = (reason: Reason): boolean =>
+    reason.matched && reason.action === action && reason.document === verdict.document && reason.rule === verdict.rule
   return [...reasons.filter(isDeciding), ...reasons.filter((reason) => !isDeciding(reason))]
 }
 

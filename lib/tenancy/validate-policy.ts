@@ -1,8 +1,7 @@
-import { isJsonObject, toPointer, type JsonObject } from '../common/index.ts'
+import { isJsonObject, nearestNames, toPointer, type JsonObject } from '../common/index.ts'
 import type { Violation } from '../errors/index.ts'
 import { CONDITION_KEYS, conditionKind, type ConditionValues } from './conditions.ts'
 import { faultOfBlock } from './ip.ts'
-import { nearestName } from './nearest.ts'
 import { isPathTemplate } from './patterns.ts'
 
 type Path = readonly (string | number)[]
@@ -130,7 +129,7 @@ function checkCondition(condition: JsonObject, path: Path): Violation[] {
 function unknownKey(key: string, path: Path): Violation {
   if (key === '') return violation([...path, 'key'], 'key must not be empty')
   const plain = key.replace(/\[.*$/, '[]')
-  const nearest = nearestName(plain, CONDITION_KEYS)
+  const [nearest] = nearestNames(plain, CONDITION_KEYS)
   return violation([...path, 'key'], `unknown attribute "${key.slice(0, 100)}"`, nearest === undefined
     ? `known attributes: ${CONDITION_KEYS.join(', ')}`
     : `did you mean "${nearest}"${nearest.endsWith('[]') ? ' with a name in the brackets' : ''}?`)

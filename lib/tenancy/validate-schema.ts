@@ -1,7 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Violation } from '../errors/index.ts'
-import { toPointer } from '../common/index.ts'
-import { nearestName } from './nearest.ts'
+import { nearestNames, toPointer } from '../common/index.ts'
 import type { Schema } from './schema.ts'
 
 /** Validates a value against one schema; violations are in the order in which they stand in the schema. */
@@ -52,14 +51,14 @@ function quote(value: unknown): string {
 function unknownField(error: ErrorObject, name: string): Violation {
   const parent = error.parentSchema as { readonly properties?: Readonly<Record<string, unknown>> } | undefined
   const known = Object.keys(parent?.properties ?? {})
-  const nearest = nearestName(name, known)
+  const [nearest] = nearestNames(name, known)
   const hint = nearest === undefined ? `known fields: ${known.join(', ')}` : `did you mean "${nearest}"?`
   return { pointer: error.instancePath + toPointer([name]), message: `unknown field ${quote(name)}`, hint }
 }
 
 function unknownValue(error: ErrorObject, allowed: unknown): Violation {
   const names = Array.isArray(allowed) ? allowed.map(String) : []
-  const nearest = typeof error.data === 'string' ? nearestName(error.data, names) : undefined
+  const [nearest] = typeof error.data === 'string' ? nearestNames(error.data, names) : []
   const hint = nearest === undefined ? `allowed: ${names.join(', ')}` : `did you mean "${nearest}"?`
   return { pointer: error.instancePath, message: `${quote(error.data)} is not allowed here`, hint }
 }

@@ -1,5 +1,5 @@
 import { atPointer, toPointer, type JsonObject } from '../../common/index.ts'
-import { suggest } from '../nearest.ts'
+import { suggest } from '../suggest.ts'
 import { eventUsesOf } from '../semantics/events.ts'
 import { findUnconnected } from '../semantics/flow.ts'
 import type { Definition, LintWarning } from '../types.ts'

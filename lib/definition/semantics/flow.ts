@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../common/index.ts'
-import { suggest } from '../nearest.ts'
+import { suggest } from '../suggest.ts'
 import type { Definition, State } from '../types.ts'
 import { continuationsOf, reachableFrom, statePointer, successorsOf } from '../walk.ts'
 import type { SemanticScope } from './scope.ts'

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../common/index.ts'
 import type { Violation } from '../../errors/index.ts'
-import { suggest } from '../nearest.ts'
+import { suggest } from '../suggest.ts'
 import type { Definition } from '../types.ts'
 
 /** A fault of meaning, and whether it asks for something that the runtime does not have. */

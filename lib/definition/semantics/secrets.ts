@@ -1,4 +1,4 @@
-import { suggest } from '../nearest.ts'
+import { suggest } from '../suggest.ts'
 import { expressionSites } from '../expression-sites.ts'
 import type { SemanticScope } from './scope.ts'
 

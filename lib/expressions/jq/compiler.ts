@@ -1,3 +1,5 @@
+import { nearestNames } from '../../common/index.ts'
+import { adviseVariable } from '../advise-variable.ts'
 import { SyntaxFault } from '../syntax-fault.ts'
 import type { Ast, ObjectEntry, Pattern } from './ast.ts'
 import { describe } from './dump.ts'
@@ -11,7 +13,6 @@ import { identity, index, iterate, slice } from './compile/paths.ts'
 import { binder, type CompiledMember, type CompiledPattern } from './compile/patterns.ts'
 import { update } from './compile/update.ts'
 import { descendants } from './builtins/paths.ts'
-import { adviseVariable, nearest } from '../nearest.ts'
 import { parse } from './parser.ts'
 import { Scope } from './scope.ts'
 import { deepFreeze } from './value.ts'
@@ -290,7 +291,7 @@ class Compiler {
     if (arities.length > 0) return new SyntaxFault(`${signature} is not defined`, ast.at, `there is ${arities.join(', ')} (the number counts arguments)`)
     if (ast.name === 'modulemeta') return new SyntaxFault('modules are not available: modulemeta', ast.at, 'put the functions into the expression')
     const names = [...new Set([...known.map((candidate) => candidate.replace(/\/\d+$/, '')), ...scope.names('function'), ...scope.names('parameter')])]
-    const close = nearest(ast.name, names)
+    const [close] = nearestNames(ast.name, names)
     return new SyntaxFault(`${signature} is not defined`, ast.at, close === undefined ? adviceFor(ast) : `did you mean ${close}?`)
   }
 

@@ -1,5 +1,6 @@
+import { nearestNames } from '../../common/index.ts'
+import { adviseVariable } from '../advise-variable.ts'
 import type { LanguageOptions } from '../languages.ts'
-import { adviseVariable, nearest } from '../nearest.ts'
 import { SyntaxFault } from '../syntax-fault.ts'
 import type { FunctionUse, Names, VariableUse } from './variables.ts'
 
@@ -28,7 +29,7 @@ export function checkNames(names: Names, options: LanguageOptions): void {
 
 function checkCall({ name, offset }: FunctionUse, { bound }: Names, { variables: known }: LanguageOptions): void {
   if (known === undefined || BUILTINS.has(name) || bound.has(name) || known.includes(name)) return
-  const close = nearest(name, [...BUILTINS, ...bound])
+  const [close] = nearestNames(name, [...BUILTINS, ...bound])
   const hint = close === undefined ? `define it before it is called: $${name} := function($a) { … }` : `did you mean $${close}?`
   throw new SyntaxFault(`$${name} is not defined`, offset, hint)
 }

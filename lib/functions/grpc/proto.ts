@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { MethodDefinition, PackageDefinition, ServiceDefinition } from '@grpc/proto-loader'
 import { DefinitionError } from '../../errors/index.ts'
 import { assertContained, type DocumentScope, type LocatedDocument } from '../documents/locate.ts'
-import { nearest } from '../nearest.ts'
+import { nameNearest } from '../name-nearest.ts'
 import { TypeRegistry } from './types.ts'
 
 /** A method of a service, with what its messages are made of. */
@@ -53,7 +53,7 @@ function findMethod(definition: PackageDefinition, name: string, wanted: { reado
   if (service === undefined || fitting.length > 1) {
     throw new DefinitionError({
       code: 'DEFINITION_NOT_FOUND',
-      message: `Document "${name}" has ${fitting.length > 1 ? `several services "${wanted.service}": ${fitting.join(', ')}` : `no service "${wanted.service}"; nearest: ${nearest(wanted.service, services).join(', ') || 'none'}`}`,
+      message: `Document "${name}" has ${fitting.length > 1 ? `several services "${wanted.service}": ${fitting.join(', ')}` : `no service "${wanted.service}"; ${nameNearest(wanted.service, services)}`}`,
     })
   }
   const methods = definition[service] as ServiceDefinition
@@ -61,7 +61,7 @@ function findMethod(definition: PackageDefinition, name: string, wanted: { reado
   if (method === undefined) {
     throw new DefinitionError({
       code: 'DEFINITION_NOT_FOUND',
-      message: `Service "${service}" of "${name}" has no method "${wanted.method}"; nearest: ${nearest(wanted.method, Object.keys(methods)).join(', ') || 'none'}`,
+      message: `Service "${service}" of "${name}" has no method "${wanted.method}"; ${nameNearest(wanted.method, Object.keys(methods))}`,
     })
   }
   return { service, name: wanted.method, definition: method, types: new TypeRegistry(definition) }

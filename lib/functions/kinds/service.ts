@@ -3,7 +3,7 @@ import { FunctionError } from '../../errors/index.ts'
 import { describeFunction, malformed, unavailable, type FunctionSource } from '../compile-options.ts'
 import { freezeData, toJson } from '../host-data.ts'
 import type { CallContext, Invoker } from '../invoker.ts'
-import { nearest } from '../nearest.ts'
+import { nameNearest } from '../name-nearest.ts'
 
 /** What a host method is told besides its arguments; always the last parameter. */
 export type HostContext = CallContext
@@ -37,11 +37,11 @@ export function compileService(operation: string, source: FunctionSource): Invok
     const known = [...hostClasses.keys()]
     return unavailable(source, `no host class "${className}" is registered; ` + (known.length === 0
       ? 'none are: name their modules in sonatina.host-classes or register them in code'
-      : `nearest: ${nearest(simpleName(className), known).join(', ')}`))
+      : nameNearest(simpleName(className), known)))
   }
   const method = methodOf(host, methodName)
   if (method === undefined) {
-    return unavailable(source, `host class "${className}" has no method "${methodName}"; nearest: ${nearest(methodName, methodNames(host)).join(', ')}`)
+    return unavailable(source, `host class "${className}" has no method "${methodName}"; ${nameNearest(methodName, methodNames(host))}`)
   }
   return createInvoker({ host, method, names: parameterNames(host, methodName), callee: describeFunction(source) })
 }

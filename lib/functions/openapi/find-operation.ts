@@ -1,5 +1,5 @@
 import { DefinitionError } from '../../errors/index.ts'
-import { nearest } from '../nearest.ts'
+import { nameNearest } from '../name-nearest.ts'
 import { listOperations, type FoundOperation, type ResolvedDocument } from './operation.ts'
 
 /**
@@ -14,11 +14,11 @@ export function findOperation(source: ResolvedDocument, operationId: string): Fo
   const fitting = exact.length > 0 ? exact : operations.filter((operation) => camelCase(operation.operationId) === wanted)
   const [found, second] = fitting
   if (found === undefined) {
-    const near = nearest(operationId, operations.map((operation) => operation.operationId))
+    const ids = operations.map((operation) => operation.operationId)
     throw new DefinitionError({
       code: 'DEFINITION_NOT_FOUND',
       message: `Document "${source.name}" has no operation "${operationId}"; ` +
-        (near.length === 0 ? 'none of its operations has an operationId' : `nearest: ${near.join(', ')}`),
+        (ids.length === 0 ? 'none of its operations has an operationId' : nameNearest(operationId, ids)),
     })
   }
   if (second !== undefined) {
