@@ -28,7 +28,7 @@ export function compileJq(text: string, context: CompileContext, surroundings: S
   }
   const { get } = filter
   const assignment = findAssignment(ast)
-  const check = mayMultiply(ast) ? checkSize : undefined
+  const check = mayMultiply(ast, text) ? checkSize : undefined
   return {
     evaluateAll: (input, bindings) => {
       const outputs: Json[] = []
@@ -71,21 +71,27 @@ function isArithmetic(ast: Ast): boolean {
 type SizeCheck = (output: Json, run: Run) => void
 
 const LOOPS: ReadonlySet<string> = new Set(['recurse', 'until', 'while', 'repeat', 'walk', 'limit', 'first', 'last', 'add'])
+const LOOP_IN_TEXT = new RegExp(['reduce', 'foreach', 'def', '\\.\\.', ...LOOPS].join('|'))
 // Programs without loops multiply a value once for each part of their text.
 const MOST_NODES = 60
 
 /** Tells whether a program can make a small value into a tree of any size by using it twice, again and again. */
-function mayMultiply(program: Ast): boolean {
+function mayMultiply(program: Ast, text: string): boolean {
+  // A node takes a character at least: most programs need no walk.
+  if (text.length <= MOST_NODES && !LOOP_IN_TEXT.test(text)) return false
   const pending: unknown[] = [program]
   let nodes = 0
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (typeof next !== 'object' || next === null) continue
-    const { kind, name } = next as { readonly kind?: unknown; readonly name?: unknown }
-    if (kind === 'reduce' || kind === 'foreach' || kind === 'def' || (kind === 'call' && LOOPS.has(String(name)))) return true
-    if (typeof kind === 'string' && (nodes += 1) > MOST_NODES) return true
+    if (isLoop(next)) return true
+    if ('kind' in next && (nodes += 1) > MOST_NODES) return true
     for (const member of Object.values(next) as readonly unknown[]) pending.push(member)
   }
   return false
+}
+
+function isLoop({ kind, name }: { readonly kind?: unknown; readonly name?: unknown }): boolean {
+  return kind === 'reduce' || kind === 'foreach' || kind === 'def' || (kind === 'call' && LOOPS.has(String(name)))
 }
 
 // What uses the output outside, a journal or an answer, would write it out without a limit.
