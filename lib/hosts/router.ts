@@ -48,7 +48,7 @@ export function createRouter(parts: Parts, starts: EventStarts): Router {
   function deliver(event: CloudEventRecord): { readonly instances: readonly string[] } {
     const { instances, taken, mayBegin } = signal(event, false)
     const all = mayBegin ? [...instances, ...begin(event, taken)] : instances
-    if (all.length === 0) options.log.info({ event: event.id, type: event.type }, 'event ignored: nothing waits for it')
+    if (all.length === 0) options.log.debug({ event: event.id, type: event.type }, 'event ignored: nothing waits for it')
     return { instances: all }
   }
 

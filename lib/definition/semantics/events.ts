@@ -54,11 +54,12 @@ export function checkEvents(scope: SemanticScope): void {
   }
   if (definition.profile === 'sonataflow') return
   definition.events.forEach((event, index) => {
-    if (event.kind === 'consumed' && event.source === undefined) {
+    // No CloudEvent has an empty source, so that nothing would ever fit.
+    if (event.kind === 'consumed' && (event.source ?? '') === '') {
       report(
         toPointer(['events', index]),
         `consumed event ${event.name} has no source`,
-        'events match by type and source (S132); the profile sonataflow matches by type only',
+        'events match by type and source (S132): write the source, or "*" for any; the profile sonataflow matches by type only',
       )
     }
   })

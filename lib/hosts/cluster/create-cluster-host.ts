@@ -88,7 +88,7 @@ class ClusterHost implements RunningHost {
       const begun = await this.#askAll<readonly string[]>('begin', [event, signalled.flatMap(({ taken }) => taken)])
       instances.push(...begun.flat())
     }
-    if (instances.length === 0) this.#log.info({ event: event.id, type: event.type }, 'event ignored: nothing waits for it')
+    if (instances.length === 0) this.#log.debug({ event: event.id, type: event.type }, 'event ignored: nothing waits for it')
     return { instances }
   }
 

@@ -61,7 +61,7 @@ async function route(ctx: Context, parts: WorkerParts, { event, at }: IncomingEv
     callTo<Reply>(ctx, parts, { service: names.instance, key: id, handler: 'event' }, { kind: 'event', at, event, correlated })))
   const taken = instances.filter((_, index) => replies[index]?.taken === true).map(({ id }) => id)
   if (mayStart(taken.length)) taken.push(...await startBy(ctx, parts, { event, at }, atStart))
-  if (taken.length === 0) log.info({ event: event.id, type: event.type }, 'event ignored: nothing waits for it')
+  if (taken.length === 0) log.debug({ event: event.id, type: event.type }, 'event ignored: nothing waits for it')
   return { instances: taken }
 }
 

@@ -62,6 +62,7 @@ const FAULTS: readonly (readonly [string, Parts, string, RegExp])[] = [
   ['a password grant without user (S289)', auth({ scheme: 'oauth2', properties: { grantType: 'password', clientId: 'c' } }), '/auth/0/properties', /username, password/],
   ['a token exchange without token (S290)', auth({ scheme: 'oauth2', properties: { grantType: 'tokenExchange', clientId: 'c' } }), '/auth/0/properties', /subjectToken/],
   ['a consumed event without source (S130)', { events: [{ name: 'e', type: 't' }] }, '/events/0', /no source/],
+  ['a consumed event with an empty source (S132)', { events: [{ name: 'e', type: 't', source: '' }] }, '/events/0', /no source/],
   ['an unknown event', { states: [{ name: 'E', type: 'event', onEvents: [{ eventRefs: ['e'] }], end: true }] }, '/states/0/onEvents/0/eventRefs/0', /consumed event e is not defined/],
   ['one event twice in one entry (S034)', { events: EVENTS, states: [{ name: 'E', type: 'event', onEvents: [{ eventRefs: ['in', 'in'] }], end: true }] }, '/states/0/onEvents/0/eventRefs', /twice/],
   ['an unknown produced event', { states: [injectState('A', { end: { produceEvents: [{ eventRef: 'e' }] } })] }, '/states/0/end/produceEvents/0/eventRef', /produced event e/],
