@@ -84,8 +84,6 @@ export interface Authorizer {
    * each time credentials are needed.
    */
   compileDefinition(definition: AuthDefinitionLike, evaluate: (text: string) => MaybePromise<unknown>): Authorization
-  /** Scheme keys that operations use so far, for the report of settings that nobody uses. */
-  readonly usedSchemes: ReadonlySet<string>
   /** Stops background renewal and forgets all tokens. */
   close(): void
 }

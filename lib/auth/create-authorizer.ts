@@ -26,7 +26,6 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
   const log = options.log.child({ module: 'auth' })
   const sources = new Map<string, OpenedSource>()
   const warned = new Set<string>()
-  const usedSchemes = new Set<string>()
   const warnOnce = (message: string): void => {
     if (warned.has(message)) return
     warned.add(message)
@@ -64,10 +63,9 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
     return opened
   }
   return {
-    usedSchemes,
     compile(security) {
       if (!settings.boolean(`${settingKey('sonatina.openapi-generator.codegen.spec', security.fileKey)}.enable-security-generation`, true)) return undefined
-      return compileSecurity(security, { settings, open, warnOnce, usedSchemes })
+      return compileSecurity(security, { settings, open, warnOnce })
     },
     compileDefinition(definition, evaluate) {
       return compileAuthDefinition(definition, evaluate, { httpClient: options.clients.general, clock: options.clock, ids: options.ids, log })
@@ -83,7 +81,6 @@ interface CompileContext {
   readonly settings: Settings
   readonly open: OpenTokenSource
   readonly warnOnce: (message: string) => void
-  readonly usedSchemes: Set<string>
 }
 
 // Every configured scheme of all requirements is applied, as SonataFlow does: a superset satisfies each alternative.
@@ -94,7 +91,6 @@ function compileSecurity(security: OperationSecurity, context: CompileContext): 
   const configured = new Set<string>()
   const problems: string[] = []
   for (const name of new Set(requirements.flatMap((requirement) => Object.keys(requirement)))) {
-    context.usedSchemes.add(name)
     const compiled = compileScheme(name, security, context.settings, context.open)
     if ('problem' in compiled) {
       problems.push(compiled.problem)

@@ -15,6 +15,8 @@ export interface Catalogue {
   /** A definition by id; without a version the served one. */
   find(id: string, version?: string): LoadedDefinition | undefined
   readonly failures: readonly LoadFailure[]
+  /** What is doubtful about the project, beyond single definitions: settings that none of them uses. */
+  readonly remarks?: readonly string[]
   /** Types of events that definitions consume, by their event definitions or by functions. */
   readonly consumedTypes?: ReadonlySet<string>
   /** Calls back after definitions were added, changed or removed. */

@@ -1,33 +1,25 @@
+import { createSourceLocator } from './source-places.ts'
 import type { LintWarning, LoadedDefinition } from './types.ts'
 import { suggest } from './suggest.ts'
 import { actionsOf, exitsOf, statePointer } from './walk.ts'
 
-/** A warning with the file it is about. */
-export interface PlacedWarning extends LintWarning {
-  readonly uri: string
-}
-
 /**
- * Finds sub-flows and `continueAs` targets that are not among the loaded definitions (S017).
+ * Finds sub-flows and `continueAs` targets of a definition that are not among the loaded ones (S017).
  *
  * Warnings, not errors: what is missing may be deployed later.
  */
-export function findMissingWorkflows(loaded: readonly LoadedDefinition[]): readonly PlacedWarning[] {
-  const ids = loaded.map(({ definition }) => definition.id)
-  const known = new Set(loaded.flatMap(({ definition: { id, version } }) => [JSON.stringify([id]), JSON.stringify([id, version])]))
-  return loaded.flatMap(({ definition, source }) => referencesOf(definition)
-    .filter(({ workflowId, version }) => !known.has(JSON.stringify(version === undefined ? [workflowId] : [workflowId, version])))
-    .map(({ pointer, workflowId, version }) => ({
-      rule: 'missing-workflow',
-      uri: source.uri,
-      pointer,
-      message: `workflow ${workflowId}${version === undefined ? '' : ` of version ${version}`} is not loaded; ${advise(workflowId)}`,
-    })))
-
-  function advise(workflowId: string): string {
-    const versions = loaded.flatMap(({ definition: { id, version } }) => id === workflowId ? [version] : [])
-    return versions.length === 0 ? suggest(workflowId, ids) : `loaded is version ${versions.join(', ')}`
-  }
+export function findMissingWorkflows({ definition, source }: LoadedDefinition, loaded: readonly LoadedDefinition[]): readonly LintWarning[] {
+  const locate = createSourceLocator(source)
+  return referencesOf(definition).flatMap(({ pointer, workflowId, version }) => {
+    const versions = loaded.flatMap((other) => other.definition.id === workflowId ? [other.definition.version] : [])
+    if (version === undefined ? versions.length > 0 : versions.includes(version)) return []
+    const missing = version === undefined ? workflowId : `${workflowId} of version ${version}`
+    const advice = versions.length > 0
+      ? `loaded is version ${versions.join(', ')}`
+      : suggest(workflowId, [...new Set(loaded.map((other) => other.definition.id))])
+    const { file, line } = locate(pointer) ?? {}
+    return [{ rule: 'missing-workflow', pointer, ...(line === undefined ? {} : { line }), message: `workflow ${missing} is not loaded; ${advice}${file === undefined ? '' : ` [in ${file}]`}` }]
+  })
 }
 
 interface WorkflowReference {

@@ -1,5 +1,5 @@
 import type { Logger } from '../common/index.ts'
-import { checkDuplicates, loadDefinition, loadDefinitions, type DefinitionInput, type LoadedDefinition, type LoadFailure, type LoadOptions } from '../definition/index.ts'
+import { checkDuplicates, findMissingWorkflows, loadDefinition, loadDefinitions, type DefinitionInput, type LoadedDefinition, type LoadFailure, type LoadOptions } from '../definition/index.ts'
 import { DefinitionError } from '../errors/index.ts'
 import { deploy, type DeployOptions } from './deploy.ts'
 import { variablesOf } from './loop-variables.ts'
@@ -30,6 +30,7 @@ export interface Loader {
 /** Creates the loader of a runtime. */
 export function createLoader(options: LoaderOptions): Loader {
   const { registry, log, strict } = options
+  let remarked = false
   /** Hash of the text in service, by address. */
   const served = new Map<string, { readonly hash: string; readonly id: string; readonly version: string }>()
 
@@ -37,12 +38,27 @@ export function createLoader(options: LoaderOptions): Loader {
     const { loaded, failures } = await load(definitions, options.load)
     const refused = [...failures]
     const found = withoutDuplicates(loaded, refused)
-    const inheritedVariables = [...found, ...registry.catalogue.list()].flatMap(({ definition }) => variablesOf(definition))
-    for (const candidate of found) if (!unchanged(candidate)) await takeOne(candidate, { ...options.deploy, inheritedVariables }, refused)
+    const all = [...found, ...registry.all()]
+    const inheritedVariables = all.flatMap(({ definition }) => variablesOf(definition))
+    for (const candidate of found) {
+      if (unchanged(candidate)) continue
+      const warnings = [...candidate.warnings, ...findMissingWorkflows(candidate, all)]
+      await takeOne({ ...candidate, warnings }, { ...options.deploy, inheritedVariables }, refused)
+    }
+    if (refused.length === 0 && found.length > 0) remark()
     for (const { uri, error } of refused) log.error({ definition: uri, code: error.code }, error.message)
     registry.setFailures(refused)
     if (strict && refused[0] !== undefined) throw refused[0].error
     return { found, failures: refused }
+  }
+
+  /** Settings belong to the project, so they are looked at once: with the first definitions, and only when each of their functions is known. */
+  function remark(): void {
+    if (remarked || options.deploy.replacements !== undefined) return
+    remarked = true
+    const remarks = options.deploy.functions.unusedSettings()
+    for (const message of remarks) log.warn({}, message)
+    registry.setRemarks(remarks)
   }
 
   async function takeOne(candidate: LoadedDefinition, deployOptions: DeployOptions, refused: LoadFailure[]): Promise<void> {

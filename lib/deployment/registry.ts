@@ -1,5 +1,5 @@
 import type { Cancel } from '../common/index.ts'
-import type { Catalogue, LoadFailure } from '../definition/index.ts'
+import type { Catalogue, LoadedDefinition, LoadFailure } from '../definition/index.ts'
 import type { DeployedWorkflow, Deployments } from '../hosts/index.ts'
 
 /** The definitions in service: hosts start from them, the server lists them. */
@@ -12,6 +12,10 @@ export interface Registry {
   remove(id: string, version?: string): void
   /** Records files that could not be loaded. */
   setFailures(failures: readonly LoadFailure[]): void
+  /** Records what is doubtful about the project as a whole. */
+  setRemarks(remarks: readonly string[]): void
+  /** Every version in service. */
+  all(): readonly LoadedDefinition[]
 }
 
 /** Creates an empty registry. */
@@ -21,6 +25,7 @@ export function createRegistry(): Registry {
   const newest = new Map<string, DeployedWorkflow>()
   const listeners = new Set<() => void>()
   let failures: readonly LoadFailure[] = []
+  let remarks: readonly string[] = []
   const changed = (id: string): void => {
     const best = newestOf([...(workflows.get(id)?.values() ?? [])])
     if (best === undefined) newest.delete(id)
@@ -34,6 +39,7 @@ export function createRegistry(): Registry {
       list: () => [...newest.values()].map(({ loaded }) => loaded),
       find: (id, version) => find(id, version)?.loaded,
       get failures() { return failures },
+      get remarks() { return remarks },
       get consumedTypes() { return new Set([...newest.values()].flatMap(consumedTypesOf)) },
       onChange(listener): Cancel {
         listeners.add(listener)
@@ -56,6 +62,8 @@ export function createRegistry(): Registry {
       failures = found
       for (const listener of listeners) listener()
     },
+    setRemarks(found) { remarks = found },
+    all: () => [...workflows.values()].flatMap((versions) => [...versions.values()]).map(({ loaded }) => loaded),
   }
 }
 

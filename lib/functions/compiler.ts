@@ -1,4 +1,5 @@
 import type { Authorization, AuthorizedRequest } from '../auth/index.ts'
+import { findUnusedNames } from '../configuration/index.ts'
 import { DefinitionError, FunctionError } from '../errors/index.ts'
 import type { FunctionDefinition } from '../definition/index.ts'
 import type { HttpClient } from '../http-client/index.ts'
@@ -41,6 +42,10 @@ export function createFunctionCompiler(options: FunctionCompilerOptions): Functi
     async compile(definition, scope) {
       return await KINDS[definition.type]({ definition, scope, options }, parts)
     },
+    unusedSettings() {
+      const found = findUnusedNames(options.settings, { documents: parts.documentKeys.keys(), schemes: parts.schemes })
+      return found.map(({ message }) => message)
+    },
     async close() {
       parts.grpc.close()
       await parts.nats.close()
@@ -65,6 +70,7 @@ function createParts(options: FunctionCompilerOptions): RemoteParts {
     },
     configKeySeparator: settings.text('sonatina.rest-client.config-key.separator', '.'),
     documentKeys: new Map(),
+    schemes: new Set(),
     authorizationOf: (source) => authorizationOf(source, options, authorizations),
   }
 }

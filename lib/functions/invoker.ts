@@ -81,6 +81,8 @@ export interface FunctionCompiler {
    * @throws {@link DefinitionError} when the operation is malformed or names something that does not exist.
    */
   compile(definition: FunctionDefinition, scope: FunctionScope): Promise<Invoker>
+  /** Words the settings of documents and security schemes that no function compiled so far uses: most likely misspelt (configuration.md §8). */
+  unusedSettings(): readonly string[]
   close(): Promise<void>
 }
 

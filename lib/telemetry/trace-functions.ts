@@ -16,6 +16,7 @@ export function traceFunctions(compiler: FunctionCompiler, tracing: CallTracing)
     async compile(definition, scope) {
       return traceInvoker(await compiler.compile(definition, scope), tracing)
     },
+    unusedSettings: () => compiler.unusedSettings(),
     close: () => compiler.close(),
   }
 }

@@ -66,7 +66,7 @@ async function measureCalls(): Promise<void> {
   const httpClients = createHttpClients({ settings, clock, log: silentLogger })
   const compiler = createFunctionCompiler({
     settings, clock, httpClients, root, ids: createRandomIdSource(), log: silentLogger, hostClasses: new Map(),
-    authorizer: { compile: () => undefined, compileDefinition: () => ({ apply: () => undefined, renew: () => false }), usedSchemes: new Set(), close: () => undefined },
+    authorizer: { compile: () => undefined, compileDefinition: () => ({ apply: () => undefined, renew: () => false }), close: () => undefined },
   })
   const invoker = await compiler.compile(
     { name: 'getExchangeRate', type: 'rest', operation: 'specs/acme-financial-service.yml#exchangeRate', metadata: {} },

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { silentLogger } from '../../common/index.ts'
-import { parseDocument, type LoadFailure, type LoadedDefinition } from '../../definition/index.ts'
+import { parseDocument, type DefinitionInput, type LoadFailure, type LoadedDefinition } from '../../definition/index.ts'
 import { SonatinaError, type Violation } from '../../errors/index.ts'
 import type { RuntimeOptions } from '../../runtime-options.ts'
 import type { CommandIo } from '../io.ts'
@@ -46,8 +46,9 @@ export async function validate(args: readonly string[], io: CommandIo, create: C
     return 0
   }
   if (positionals.length === 0) throw usageError('no file or directory is named')
+  const places = await readPlaces(positionals, values['root'], io.cwd)
   const runtime = await create({
-    ...await readPlaces(positionals, values['root'], io.cwd),
+    ...places,
     arguments: Object.entries(parseSettings((values['set'] ?? []) as readonly string[])).map(([key, value]) => `${key}=${value}`),
     // Nothing is run, so nothing has to be kept.
     settings: { 'sonatina.store': 'memory' },
@@ -58,7 +59,8 @@ export async function validate(args: readonly string[], io: CommandIo, create: C
     const { failures } = runtime.catalogue
     const loaded = runtime.catalogue.list()
     for (const failure of failures) io.err(await wordFailure(failure, io.cwd))
-    const warnings = values['quiet'] === true && values['strict'] !== true ? 0 : tellWarnings(loaded, io)
+    const isTold = values['quiet'] !== true || values['strict'] === true
+    const warnings = isTold ? tellWarnings(loaded, await onlyFiles(places.definitions), io) + tellRemarks(places, runtime.catalogue.remarks, io) : 0
     if (loaded.length + failures.length === 0) {
       io.err('There is no definition among the named files: no *.sw.json, *.sw.yaml, *.sw.yml, nor another JSON or YAML file with id and states.')
       return 1
@@ -71,8 +73,10 @@ export async function validate(args: readonly string[], io: CommandIo, create: C
   }
 }
 
+type Places = Pick<RuntimeOptions, 'root' | 'definitions'>
+
 /** A directory that is a project is checked as it would be served; other places belong to the project of `--root`. */
-async function readPlaces(places: readonly string[], root: unknown, cwd: string): Promise<Pick<RuntimeOptions, 'root' | 'definitions'>> {
+async function readPlaces(places: readonly string[], root: unknown, cwd: string): Promise<Places> {
   const paths = places.map((place) => resolve(cwd, place))
   const [only] = paths
   if (root === undefined && only !== undefined && paths.length === 1 && await isProject(only)) return { root: only }
@@ -97,12 +101,26 @@ async function wordFailure({ uri, error }: LoadFailure, cwd: string): Promise<st
   return wordViolations(uri, { message: error.message, violations }, { cwd, text })
 }
 
-function tellWarnings(loaded: readonly LoadedDefinition[], io: CommandIo): number {
+/** Tells whether files were named one by one: what one of them calls may stand in another that was not named. */
+async function onlyFiles(definitions: readonly DefinitionInput[] | undefined): Promise<boolean> {
+  const entries = await Promise.all((definitions ?? []).map((path) => stat(String(path)).catch(() => undefined)))
+  return definitions !== undefined && entries.every((entry) => entry?.isDirectory() !== true)
+}
+
+/** Which settings a project has no use for shows only when all of it is looked at. */
+function tellRemarks({ definitions }: Places, remarks: readonly string[] | undefined, io: CommandIo): number {
+  if (definitions !== undefined || remarks === undefined) return 0
+  for (const remark of remarks) io.out(`warning: ${remark}`)
+  return remarks.length
+}
+
+function tellWarnings(loaded: readonly LoadedDefinition[], isPart: boolean, io: CommandIo): number {
   let count = 0
   for (const { source, warnings } of loaded) {
-    count += warnings.length
     const lines = source.text.split('\n')
     for (const { pointer, line, message, rule } of warnings) {
+      if (isPart && rule === 'missing-workflow') continue
+      count += 1
       const place = line === undefined ? '' : `:${String(line)}`
       io.out(`${nameFile(source.uri, io.cwd)}${place}: warning: ${message} (${rule}${pointer === '' ? '' : `, at ${pointer}`})`)
       const text = line === undefined ? undefined : lines[line - 1]?.trim()

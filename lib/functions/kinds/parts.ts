@@ -27,6 +27,8 @@ export interface RemoteParts {
   readonly configKeySeparator: string
   /** Keys of documents in use, with the address each was made for. */
   readonly documentKeys: Map<string, string>
+  /** Names of the security schemes that operations in use ask for. */
+  readonly schemes: Set<string>
   /** Credentials of the `auth` definition that a function names; `undefined` when it names none. */
   authorizationOf(source: FunctionSource): Authorization | undefined
 }

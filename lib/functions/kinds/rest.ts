@@ -38,6 +38,7 @@ export async function compileRest(source: FunctionSource, parts: RemoteParts): P
   const key = documentKey(source, parts, { located, document: resolved.document })
   const queryStyle = options.settings.text(settingKey('sonatina.rest-client', key, 'query-param-style')) as QueryStyle | undefined
   const operation = toOperationModel(resolved, findOperation(resolved, name), queryStyle)
+  for (const scheme of operation.security.flatMap(Object.keys)) parts.schemes.add(scheme)
   for (const warning of operation.warnings) options.log.warn({ workflowId: scope.workflowId, function: definition.name }, warning)
   const builder = createBuilder(source, operation, resolved.document)
   const plan: Plan = {

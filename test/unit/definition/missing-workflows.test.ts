@@ -17,10 +17,11 @@ describe('definition/missing-workflows', () => {
   })
 
   it('tells sub-flows and continueAs targets that are not loaded', () => {
-    expect(findMissingWorkflows(loaded).map(({ uri, pointer, message }) => `${uri} ${pointer} ${message}`)).to.deep.equal([
-      'parent.sw.json /states/0/actions/1/subFlowRef workflow chidl is not loaded; did you mean "child"?',
-      'parent.sw.json /states/0/actions/3/subFlowRef workflow child of version 2.0 is not loaded; loaded is version 1.0',
-      'parent.sw.json /states/1/end/continueAs workflow next is not loaded; defined are "parent", "child"',
+    const found = loaded.flatMap((each) => findMissingWorkflows(each, loaded))
+    expect(found.map(({ rule, pointer, message }) => `${rule} ${pointer} ${message}`)).to.deep.equal([
+      'missing-workflow /states/0/actions/1/subFlowRef workflow chidl is not loaded; did you mean "child"?',
+      'missing-workflow /states/0/actions/3/subFlowRef workflow child of version 2.0 is not loaded; loaded is version 1.0',
+      'missing-workflow /states/1/end/continueAs workflow next is not loaded; defined are "parent", "child"',
     ])
   })
 })

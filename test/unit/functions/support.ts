@@ -71,7 +71,6 @@ export interface TestCompiler extends AsyncDisposable {
 export const noAuthorizer: Authorizer = {
   compile: () => undefined,
   compileDefinition: () => ({ apply: () => undefined, renew: () => false }),
-  usedSchemes: new Set(),
   close: () => undefined,
 }
 

@@ -67,6 +67,26 @@ describe('cli/commands/validate', () => {
     expect(await run('shop').then(() => undefined, (error: unknown) => error)).to.have.property('message').that.includes('broken.mjs')
   })
 
+  it('tells sub-flows that are not there, unless files were named one by one', async () => {
+    const parent = { ...good, id: 'parent', states: [{ name: 'A', type: 'operation', actions: [{ subFlowRef: 'child' }], end: true }] }
+    await writeFile(join(root, 'parent.sw.json'), JSON.stringify(parent))
+    const [, whole] = await run('.')
+    expect(whole.outText()).to.include('parent.sw.json:1: warning: workflow child is not loaded').and.include('1 warning')
+    const [rc, part] = await run('parent.sw.json', '--strict')
+    expect([rc, part.outText()]).to.deep.equal([0, '1 definition valid, 0 not, 0 warnings.'])
+  })
+
+  it('tells settings of a project that no definition of it uses', async () => {
+    await mkdir(join(root, 'workflows'))
+    await writeFile(join(root, 'workflows/good.sw.json'), JSON.stringify(good))
+    await writeFile(join(root, 'application.properties'), 'sonatina.rest-client.shop_yml.url=http://127.0.0.1:1\n')
+    const [rc, io] = await run('.', '--strict')
+    expect(io.outText()).to.include('warning: No definition uses the document "shop_yml" of sonatina.rest-client.shop_yml.*; none is used').and.include('1 warning')
+    expect(rc).to.equal(1)
+    const [, part] = await run('workflows/good.sw.json')
+    expect(part.outText()).to.include('0 warnings')
+  })
+
   it('tells that a project is not there', async () => {
     expect(await run('good.sw.json', '--root', 'none').then(() => undefined, (error: unknown) => error)).to.have.property('message', '"none" is no directory here')
   })

@@ -43,6 +43,7 @@ export function deployForTest(loaded: LoadedDefinition, options: DeployForTestOp
   return deploy(loaded, {
     functions: {
       compile: ({ name }) => Promise.resolve({ invoke: functions[name] ?? (() => ({})) }),
+      unusedSettings: () => [],
       close: () => Promise.resolve(),
     },
     secrets: { read: (key) => `secret ${key}` },

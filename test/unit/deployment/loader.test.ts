@@ -1,0 +1,72 @@
+import { expect } from 'chai'
+import type { Logger } from '../../../lib/common/index.ts'
+import type { DefinitionInput } from '../../../lib/definition/index.ts'
+import { createLoader, createRegistry, type Loader, type Registry } from '../../../lib/deployment/index.ts'
+import type { FunctionCompiler } from '../../../lib/functions/index.ts'
+import { createVirtualClock } from '../../support/clock.ts'
+
+const document = (id: string, rest: object = {}): DefinitionInput => ({
+  uri: `${id}.sw.json`,
+  text: JSON.stringify({ id, version: '1.0', specVersion: '0.8', start: 'A', states: [{ name: 'A', type: 'inject', data: {}, end: true }], ...rest }, undefined, 1),
+})
+const calling = (id: string, subFlowRef: unknown): DefinitionInput =>
+  document(id, { states: [{ name: 'A', type: 'operation', actions: [{ subFlowRef }], end: true }] })
+
+describe('deployment: loader', () => {
+  let registry: Registry
+  let loader: Loader
+  let warnings: string[]
+  let unused: string[]
+
+  beforeEach(() => {
+    registry = createRegistry()
+    warnings = []
+    unused = []
+    const ignore = (): void => undefined
+    const log: Logger = { trace: ignore, debug: ignore, info: ignore, error: ignore, warn: (_fields, message) => { warnings.push(message) }, child: () => log }
+    const functions: FunctionCompiler = {
+      compile: () => Promise.reject(new Error('no function is declared here')),
+      unusedSettings: () => unused,
+      close: () => Promise.resolve(),
+    }
+    loader = createLoader({
+      registry,
+      log,
+      strict: false,
+      load: { profile: 'spec' },
+      deploy: { functions, log, clock: createVirtualClock(), ids: { next: () => 'id', random: () => 0.5 }, root: '.', maxSteps: 100, expressions: {}, secrets: { read: () => undefined } },
+    })
+  })
+
+  it('tells sub-flows that nobody has loaded, with their line, once', async () => {
+    await loader.add([calling('parent', 'child')])
+    expect(warnings).to.deep.equal(['workflow child is not loaded; defined are "parent"'])
+    expect(registry.catalogue.find('parent')?.warnings).to.deep.include({ rule: 'missing-workflow', pointer: '/states/0/actions/0/subFlowRef', line: 12, message: warnings[0] })
+    await loader.add([document('child')])
+    expect(warnings).to.have.length(1)
+  })
+
+  it('takes sub-flows of the same batch, and of any version in service, for loaded', async () => {
+    await loader.add([calling('parent', 'child'), document('child')])
+    await loader.add([document('child', { version: '2.0' })])
+    await loader.add([calling('other', { workflowId: 'child', version: '1.0' }), calling('third', { workflowId: 'child', version: '3.0' })])
+    expect(warnings).to.deep.equal(['workflow child of version 3.0 is not loaded; loaded is version 1.0, 2.0'])
+  })
+
+  it('tells settings that no definition uses with the first definitions, once', async () => {
+    unused = ['No definition uses the document "x"']
+    await loader.add([])
+    expect(warnings).to.deep.equal([])
+    await loader.add([document('a')])
+    await loader.add([document('b')])
+    expect(warnings).to.deep.equal(unused)
+    expect(registry.catalogue.remarks).to.deep.equal(unused)
+  })
+
+  it('does not tell them while a definition is broken: it may be what uses them', async () => {
+    unused = ['No definition uses the document "x"']
+    await loader.add([document('a'), document('b', { states: [] })])
+    expect(warnings).to.deep.equal([])
+    expect(registry.catalogue.failures).to.have.length(1)
+  })
+})
