@@ -122,7 +122,7 @@ async function resolveAddress(address: string, { from, pointer, scope }: { reado
   }
   const uri = absolute(address, from, pointer)
   if (!uri.startsWith('file:')) throw fault(from, pointer, `the reference "${address}" has a scheme that is not read`)
-  const real = await realpath(fileURLToPath(uri)).catch(() => undefined)
+  const real = await realpath(toPath(uri, from, pointer)).catch(() => undefined)
   if (real === undefined) throw fault(from, pointer, `the reference "${address}" leads to a file that does not exist`)
   try {
     await assertContained(real, address, scope)
@@ -130,6 +130,14 @@ async function resolveAddress(address: string, { from, pointer, scope }: { reado
     throw fault(from, pointer, error instanceof Error ? error.message : String(error))
   }
   return pathToFileURL(real).href
+}
+
+function toPath(uri: string, from: Loaded, pointer: string): string {
+  try {
+    return fileURLToPath(uri)
+  } catch {
+    throw fault(from, pointer, `the reference "${uri}" names a host, or has a slash that is encoded; write a path`)
+  }
 }
 
 function absolute(address: string, from: Loaded, pointer: string): string {

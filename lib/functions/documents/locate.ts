@@ -85,11 +85,10 @@ function withoutSecrets(address: string): string {
 
 function candidates(reference: string, scope: DocumentScope): string[] {
   const resources = path.join(scope.root, 'src', 'main', 'resources')
-  if (/^file:/i.test(reference)) {
-    const rest = reference.replace(/^file:(?!\/\/)/i, '')
-    return rest === reference ? [fileURLToPath(reference)] : [path.resolve(scope.root, rest)]
-  }
-  const relative = decoded(reference.replace(/^classpath:/i, '').replace(/^\/+/, ''))
+  const absolute = /^file:(?:\/\/)?(\/(?!\/).*)/i.exec(reference)?.[1]
+  if (absolute !== undefined) return [path.resolve(decoded(absolute))]
+  // `file://apis/greeting.json`, as the specification's examples write it, has the first part of a relative path where a host would be.
+  const relative = decoded(reference.replace(/^(?:classpath:|file:(?:\/\/)?)/i, '').replace(/^\/+/, ''))
   const beside = definitionDirectory(scope.base)
   const directories = /^classpath:/i.test(reference) ? [resources, scope.root, ...beside] : [...beside, scope.root, resources]
   return [...new Set(directories.map((directory) => path.resolve(directory, relative)))]

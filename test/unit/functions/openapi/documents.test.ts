@@ -46,11 +46,14 @@ describe('functions/openapi: documents', () => {
     await write('workflows/beside.yaml', openapi(`  /a: { ${get('a')} }`))
     await write('specs/in-project.yaml', openapi(`  /a: { ${get('a')} }`))
     await write('src/main/resources/res/in-resources.json', JSON.stringify({ openapi: '3.1.0', paths: { '/a': { get: { operationId: 'a' } } } }))
-    for (const name of ['beside.yaml', 'specs/in-project.yaml', 'classpath:res/in-resources.json', 'classpath:/specs/in-project.yaml', 'file:specs/in-project.yaml', `file://${path.join(directory, 'specs/in-project.yaml')}`, 'res/in-resources.json']) {
+    for (const name of ['beside.yaml', 'specs/in-project.yaml', 'classpath:res/in-resources.json', 'classpath:/specs/in-project.yaml', 'file:specs/in-project.yaml', 'file://specs/in-project.yaml', 'file:beside.yaml', `file:${path.join(directory, 'specs/in-project.yaml')}`, `file://${path.join(directory, 'specs/in-project.yaml')}`, 'res/in-resources.json']) {
       expect(await compile(`${name}#a`), name).to.respondTo('invoke')
     }
     const extensions = [{ extensionid: 'workflow-uri-definitions', definitions: { myService: 'specs/in-project.yaml' } }]
     expect(await compile('myService#a', { scope: { extensions } })).to.respondTo('invoke')
+    // The specification's examples are written so, with a directory where a host would be.
+    expect(await refusal('file://myapis/greetingapis.json#greeting')).to.include('myapis/greetingapis.json').and.include('does not exist')
+    expect(await refusal('file:///a%2Fb.json#x')).to.include('does not exist')
     expect(await refusal('nowhere.yaml#a')).to.include('workflows/nowhere.yaml').and.include('src/main/resources/nowhere.yaml')
   })
 
@@ -97,6 +100,8 @@ describe('functions/openapi: documents', () => {
     ['nothing', '#/components/schemas/None', 'leads to nothing'],
     ['itself', '#/components/parameters/Loop', 'leads back to itself'],
     ['an http address', 'http://127.0.0.1/x.yaml', 'is remote'],
+    ['another host', 'file://host/x.yaml', 'names a host'],
+    ['an encoded slash', 'a%2Fb.yaml', 'a slash that is encoded'],
     ['another scheme', 'ftp://host/x.yaml', 'a scheme that is not read'],
   ] as const) {
     it(`refuse a reference to ${name}, naming file and pointer`, async () => {
