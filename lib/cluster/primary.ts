@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
+import { MessageChannel } from 'node:worker_threads'
 import type { Clock } from '../common/index.ts'
 import { isClusterMessage, type ClusterMessage } from './messages.ts'
 
@@ -25,14 +26,23 @@ const BACKOFF = { first: 100, most: 10_000 }
 const STABLE = 30_000
 
 type Call = Extract<ClusterMessage, { cluster: 'call' }>
+type Answer = Extract<ClusterMessage, { cluster: 'answer' }>
 
-interface Slot {
-  worker: Worker
-  startedAt: number
+/** One life of the worker of a slot. */
+interface Life {
+  readonly number: number
+  readonly worker: Worker
+  readonly startedAt: number
+  /** Milliseconds before it is started again, should it end soon. */
+  readonly wait: number
   isReady: boolean
-  wait: number
-  /** Calls that its worker has not answered. */
-  readonly calls: Map<string, Call>
+}
+
+/** A call that is not answered: the number that its caller gave it says nothing to whoever comes in the caller's place. */
+interface Passed {
+  readonly caller: Life
+  readonly target: Life
+  readonly call: Call
 }
 
 /**
@@ -49,7 +59,11 @@ export function runPrimary(options: PrimaryOptions): Promise<number> {
 
 class Primary {
   readonly #options: PrimaryOptions
-  readonly #slots = new Map<number, Slot>()
+  readonly #lives = new Map<number, Life>()
+  readonly #passed = new Map<number, Passed>()
+  // Timers of the clock do not keep a process, and while all workers wait to be started again nothing else does.
+  readonly #keepAlive = new MessageChannel().port1
+  #lastCall = 0
   #isStopping = false
   #wasReady = false
   #code = 0
@@ -61,67 +75,83 @@ class Primary {
 
   run(): Promise<number> {
     const done = new Promise<number>((resolve) => { this.#finish = resolve })
-    for (let slot = 0; slot < this.#options.count; slot += 1) this.#fork(slot, 0)
+    this.#keepAlive.ref()
+    for (let number = 0; number < this.#options.count; number += 1) this.#fork(number, 0)
     void this.#options.stopped.then(() => { this.#stop(0) })
-    return done
+    return done.finally(() => { this.#keepAlive.close() })
   }
 
   #fork(number: number, wait: number): void {
     cluster.setupPrimary({ args: [...this.#options.argumentsOf(number)], serialization: 'json' })
     const worker = cluster.fork()
-    const slot: Slot = { worker, startedAt: this.#options.clock.now(), isReady: false, wait, calls: new Map() }
-    this.#slots.set(number, slot)
-    worker.on('message', (message: unknown) => { if (isClusterMessage(message)) this.#take(slot, message) })
-    worker.once('error', ({ message }) => { this.#options.warn(`worker ${String(number)}: ${message}`) })
-    worker.once('exit', (code: number, signal: string | null) => { this.#ended(number, slot, signal ?? `exit code ${String(code)}`, code) })
+    const life: Life = { number, worker, startedAt: this.#options.clock.now(), isReady: false, wait }
+    this.#lives.set(number, life)
+    worker.on('message', (message: unknown) => { if (isClusterMessage(message)) this.#take(life, message) })
+    worker.on('error', ({ message }) => { this.#options.warn(`worker ${String(number)}: ${message}`) })
+    worker.once('exit', (code: number, signal: string | null) => { this.#ended(life, signal ?? `exit code ${String(code)}`, code) })
   }
 
-  #take(slot: Slot, message: ClusterMessage): void {
+  #take(life: Life, message: ClusterMessage): void {
     switch (message.cluster) {
-      case 'ready':
-        if (!slot.isReady) for (const call of slot.calls.values()) slot.worker.send(call)
-        slot.isReady = true
-        if (!this.#wasReady) for (const line of message.lines) this.#options.tell(line)
-        this.#wasReady = true
-        return
-      case 'call': this.#pass(message); return
-      case 'answer':
-        slot.calls.delete(keyOf(message.to, message.id))
-        this.#slots.get(message.to)?.worker.send(message)
-        return
+      case 'ready': this.#ready(life, message.lines); return
+      case 'call': this.#pass(life, message); return
+      case 'answer': this.#answer(message); return
       case 'stop':
     }
   }
 
-  #pass(call: Call): void {
-    const target = this.#slots.get(call.to)
-    if (target === undefined || !target.worker.isConnected()) {
-      this.#refuse(call)
+  #ready(life: Life, lines: readonly string[]): void {
+    if (!life.isReady) for (const [id, { target, call }] of this.#passed) if (target === life) send(life, { ...call, id })
+    life.isReady = true
+    if (!this.#wasReady) for (const line of lines) this.#options.tell(line)
+    this.#wasReady = true
+  }
+
+  #pass(caller: Life, call: Call): void {
+    const target = this.#lives.get(call.to)
+    if (target?.worker.isConnected() !== true) {
+      refuse(caller, call)
       return
     }
-    target.calls.set(keyOf(call.from, call.id), call)
+    const id = ++this.#lastCall
+    this.#passed.set(id, { caller, target, call })
     // What is sent to a worker that does not listen yet is lost, and its caller would wait for ever: it is sent once it is ready.
-    if (target.isReady) target.worker.send(call)
+    if (target.isReady) send(target, { ...call, id })
   }
 
-  #refuse({ from, to, id }: Call): void {
-    const error = { name: 'HostError', code: 'HOST_BUSY', message: `The process that has this instance (worker ${String(to)}) has ended or is being started; its instances ended with it. Try again` }
-    const caller = this.#slots.get(from)?.worker
-    if (caller?.isConnected() === true) caller.send({ cluster: 'answer', from: to, to: from, id, error } satisfies ClusterMessage)
+  #answer(answer: Answer): void {
+    const passed = this.#passed.get(answer.id)
+    this.#passed.delete(answer.id)
+    if (passed !== undefined) send(passed.caller, { ...answer, id: passed.call.id })
   }
 
-  #ended(number: number, slot: Slot, how: string, code: number): void {
-    for (const call of slot.calls.values()) this.#refuse(call)
-    const { clock, warn } = this.#options
-    if (this.#isStopping || !this.#wasReady) {
-      this.#slots.delete(number)
-      if (this.#isStopping && code !== 0) warn(`worker ${String(number)} did not stop cleanly (${how})`)
-      if (!this.#isStopping) this.#stop(code === 0 ? 1 : code)
-      else if (code !== 0) this.#code ||= 1
-      if (this.#slots.size === 0) this.#finish(this.#code)
-      return
+  #forget(life: Life): void {
+    for (const [id, { caller, target, call }] of this.#passed) {
+      if (caller !== life && target !== life) continue
+      this.#passed.delete(id)
+      if (target === life) refuse(caller, call)
     }
-    const wait = clock.now() - slot.startedAt > STABLE ? 0 : slot.wait
+  }
+
+  #ended(life: Life, how: string, code: number): void {
+    this.#forget(life)
+    if (this.#isStopping || !this.#wasReady) this.#endedForGood(life, how, code)
+    else this.#startAgain(life, how)
+  }
+
+  #endedForGood({ number, isReady }: Life, how: string, code: number): void {
+    this.#lives.delete(number)
+    if (!this.#isStopping) this.#stop(code === 0 ? 1 : code)
+    else if (code !== 0 && isReady) {
+      this.#options.warn(`worker ${String(number)} did not stop cleanly (${how})`)
+      this.#code ||= 1
+    }
+    if (this.#lives.size === 0) this.#finish(this.#code)
+  }
+
+  #startAgain({ number, startedAt, wait: next }: Life, how: string): void {
+    const { clock, warn } = this.#options
+    const wait = clock.now() - startedAt > STABLE ? 0 : next
     warn(`worker ${String(number)} ended (${how}); it is started again${wait === 0 ? '' : ` in ${String(wait)} ms`}`)
     const again = (): void => { if (!this.#isStopping) this.#fork(number, Math.min(Math.max(wait * 2, BACKOFF.first), BACKOFF.most)) }
     if (wait === 0) again()
@@ -133,14 +163,25 @@ class Primary {
     this.#isStopping = true
     this.#code = code
     const { clock, patience } = this.#options
-    for (const { worker } of this.#slots.values()) if (worker.isConnected()) worker.send({ cluster: 'stop' } satisfies ClusterMessage)
-    clock.at(clock.now() + patience, () => { for (const { worker } of this.#slots.values()) worker.process.kill('SIGKILL') })
+    for (const life of this.#lives.values()) {
+      // One that is being started has no requests to finish, and does not listen yet.
+      if (life.isReady) send(life, { cluster: 'stop' })
+      else life.worker.process.kill('SIGTERM')
+    }
+    clock.at(clock.now() + patience, () => { for (const { worker } of this.#lives.values()) worker.process.kill('SIGKILL') })
     // A slot that waits to be started again has no process left.
-    for (const [number, { worker }] of this.#slots) if (worker.isDead()) this.#slots.delete(number)
-    if (this.#slots.size === 0) this.#finish(this.#code)
+    for (const [number, { worker }] of this.#lives) if (worker.isDead()) this.#lives.delete(number)
+    if (this.#lives.size === 0) this.#finish(this.#code)
   }
 }
 
-function keyOf(from: number, id: number): string {
-  return `${String(from)}/${String(id)}`
+/** Sends what is lost when the worker has just died: its exit, which follows, settles what it was asked. */
+function send({ worker }: Life, message: ClusterMessage): void {
+  // Without a callback Node.js reports a broken channel as an error of the process.
+  if (worker.isConnected()) worker.process.send(message, () => undefined)
+}
+
+function refuse(caller: Life, { from, to, id }: Call): void {
+  const error = { name: 'HostError', code: 'HOST_BUSY', message: `The process that has this instance (worker ${String(to)}) has ended or is being started; its instances ended with it. Try again` }
+  send(caller, { cluster: 'answer', from: to, to: from, id, error })
 }
