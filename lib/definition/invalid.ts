@@ -29,3 +29,9 @@ export function describeViolation({ file, line, column, pointer, message, hint }
   const place = line === undefined ? '' : `line ${String(line)}${column === undefined ? '' : `:${String(column)}`} `
   return `${origin}${place}${pointer === '' ? '' : `${pointer}: `}${message}${hint === undefined ? '' : ` (${hint})`}`
 }
+
+/** Orders faults by place: what has none comes first, what stands in another file last. */
+export function inDocumentOrder(left: Violation, right: Violation): number {
+  const byFile = (left.file ?? '').localeCompare(right.file ?? '')
+  return byFile || (left.line ?? 0) - (right.line ?? 0) || (left.column ?? 0) - (right.column ?? 0)
+}

@@ -6,7 +6,7 @@ import { findDefinitionFiles, mayBeDefinition } from './find-files.ts'
 import { readText, statusOf } from './io.ts'
 import { lint } from './lint.ts'
 import { toDefinition, type NormaliseOptions } from './normalise/to-definition.ts'
-import { invalid } from './invalid.ts'
+import { inDocumentOrder, invalid } from './invalid.ts'
 import { MAX_DOCUMENT_LENGTH, parseDocument, type ParsedDocument } from './parse.ts'
 import { createResourceReader, type ReadResourceOptions } from './read-resource.ts'
 import { resolveReferences, type ResolvedDocument } from './resources.ts'
@@ -25,6 +25,11 @@ export interface LoadOptions extends NormaliseOptions, ReadResourceOptions {
   readonly functionTypes?: readonly string[]
   /** Refuses what is otherwise tolerated with a warning. @default false */
   readonly strict?: boolean
+  /**
+   * Finds faults that need more than the document, with their places: asked for a definition that is refused and can be read all the
+   * same, so that an author sees everything at once. Parts that are wrong have their defaults.
+   */
+  readonly inspect?: (refused: LoadedDefinition) => readonly Violation[]
 }
 
 /** A definition file, or a document that is no file. */
@@ -95,8 +100,14 @@ async function loadParsed(parsed: ParsedDocument, text: string, options: LoadOpt
   }
   const restored = restoreNumberText(parsed.value, parsed)
   const resolved = await resolveReferences(restored, parsed.uri, createResourceReader(options))
-  const violations = [...resolved.violations, ...findFaults(resolved.document, options)]
-  if (violations.length > 0) throw refusal(parsed, resolved, violations)
+  const { findings, isReadable } = findFaults(resolved.document, options)
+  const source = toSource(parsed, { text, resolved, isGenerated })
+  if (resolved.violations.length > 0) throw refusal(parsed, resolved, { findings: [...resolved.violations, ...findings] })
+  if (findings.length > 0) {
+    const readable = isReadable && !findings.some(({ pointer }) => pointer === '/expressionLang')
+    const more = readable ? options.inspect?.({ definition: toDefinition(resolved.document, options), source, warnings: [] }) : undefined
+    throw refusal(parsed, resolved, { findings, ...(more === undefined ? {} : { more }) })
+  }
   const definition = toDefinition(resolved.document, options)
   const warnings = lint(resolved.document, { ...options, original: parsed.value }).map((warning) => placedWarning(warning, parsed, resolved))
   const tolerated = options.strict === true ? warnings.filter((warning) => warning.rule.startsWith('tolerated-')) : []
@@ -104,18 +115,24 @@ async function loadParsed(parsed: ParsedDocument, text: string, options: LoadOpt
     parsed.uri,
     tolerated.map((warning) => ({ ...warning, hint: 'strict loading tolerates nothing' })),
   )
+  return { definition, source, warnings }
+}
+
+interface SourceParts {
+  readonly text: string
+  readonly resolved: ResolvedDocument
+  readonly isGenerated: boolean
+}
+
+function toSource({ uri, format }: ParsedDocument, { text, resolved, isGenerated }: SourceParts): DefinitionSource {
   return {
-    definition,
-    source: {
-      uri: parsed.uri,
-      format: parsed.format,
-      text,
-      hash: createHash('sha256').update(text).digest('hex'),
-      resources: resolved.resources,
-      ...(resolved.origins.size === 0 ? {} : { origins: originsOf(resolved) }),
-      ...(isGenerated ? { generated: true } : {}),
-    },
-    warnings,
+    uri,
+    format,
+    text,
+    hash: createHash('sha256').update(text).digest('hex'),
+    resources: resolved.resources,
+    ...(resolved.origins.size === 0 ? {} : { origins: originsOf(resolved) }),
+    ...(isGenerated ? { generated: true } : {}),
   }
 }
 
@@ -123,9 +140,18 @@ function originsOf({ origins }: ResolvedDocument): NonNullable<DefinitionSource[
   return Object.fromEntries([...origins].map(([prefix, { parsed, pointer }]) => [prefix, { uri: parsed.uri, pointer }]))
 }
 
-function refusal(parsed: ParsedDocument, resolved: ResolvedDocument, findings: readonly SemanticFinding[]): DefinitionError {
+interface Found {
+  readonly findings: readonly SemanticFinding[]
+  /** What else was found, with its places. */
+  readonly more?: readonly Violation[]
+}
+
+function refusal(parsed: ParsedDocument, resolved: ResolvedDocument, { findings, more = [] }: Found): DefinitionError {
   const violations = findings.map(({ unsupported: _mark, ...violation }) => placed(violation, parsed, resolved))
-  return invalid(parsed.uri, violations, { unsupported: findings.every(({ unsupported }) => unsupported === true) })
+  // A place that is wrong already is not told a second time for what it then fails to be.
+  const others = more.filter(({ pointer }) => !findings.some((finding) => finding.pointer === pointer))
+  const unsupported = others.length === 0 && findings.every((finding) => finding.unsupported === true)
+  return invalid(parsed.uri, others.length === 0 ? violations : [...violations, ...others].sort(inDocumentOrder), { unsupported })
 }
 
 /** Adds the line; what came from another file is told with that file's name and line. */

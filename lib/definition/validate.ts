@@ -19,7 +19,14 @@ const MAX_VIOLATIONS = 100
  * @returns the faults with JSON pointers, without lines; none when the document can be run
  */
 export function validate(document: unknown, options: NormaliseOptions = {}): readonly Violation[] {
-  return findFaults(document, options).map(({ pointer, message, hint }) => ({ pointer, message, ...(hint === undefined ? {} : { hint }) }))
+  return findFaults(document, options).findings.map(({ pointer, message, hint }) => ({ pointer, message, ...(hint === undefined ? {} : { hint }) }))
+}
+
+/** What was found in a document. */
+interface Faults {
+  readonly findings: readonly SemanticFinding[]
+  /** Whether the document can be written out as a definition, its faults notwithstanding. */
+  readonly isReadable: boolean
 }
 
 /**
@@ -27,16 +34,18 @@ export function validate(document: unknown, options: NormaliseOptions = {}): rea
  *
  * @internal
  */
-export function findFaults(document: unknown, options: NormaliseOptions): readonly SemanticFinding[] {
-  if (!isJsonObject(document)) return [{ pointer: '', message: 'the document is not an object', hint: 'a definition is an object with id and states' }]
+export function findFaults(document: unknown, options: NormaliseOptions): Faults {
+  if (!isJsonObject(document)) {
+    return { findings: [{ pointer: '', message: 'the document is not an object', hint: 'a definition is an object with id and states' }], isReadable: false }
+  }
   const form = findSchemaViolations(document, 'tolerant')
-  if (form.some(breaksReading)) return form.slice(0, MAX_VIOLATIONS).map(toPlain)
+  if (form.some(breaksReading)) return { findings: form.slice(0, MAX_VIOLATIONS).map(toPlain), isReadable: false }
   const definition = toDefinition(document, options)
   const meaning = [...checkSemantics(definition, document), ...checkDataSchemas(definition)]
     .map((finding) => ({ ...finding, message: withStateName(finding.message, finding.pointer, document) }))
     // What is malformed is not told a second time for what it then fails to mean.
     .filter(({ pointer }) => !form.some((fault) => pointer === fault.pointer))
-  return [...form.map(toPlain), ...meaning].slice(0, MAX_VIOLATIONS)
+  return { findings: [...form.map(toPlain), ...meaning].slice(0, MAX_VIOLATIONS), isReadable: true }
 }
 
 /** After these the parts of the document cannot be told from each other. */

@@ -1,6 +1,6 @@
 import type { Clock, IdSource, Json, Logger } from '../common/index.ts'
 import { compileDataSchema, type DataSchema, type DataValidator, type FunctionDefinition, type LoadedDefinition } from '../definition/index.ts'
-import { DefinitionError } from '../errors/index.ts'
+import { DefinitionError, ExpressionError, type Violation } from '../errors/index.ts'
 import { createBindings, createExpressions, type Expressions, type ExpressionsOptions, type MaybePromise } from '../expressions/index.ts'
 import type { CallContext, FunctionCall, FunctionCompiler, FunctionResult, FunctionScope, Invoker } from '../functions/index.ts'
 import { compileSchedule, type DeployedWorkflow } from '../hosts/index.ts'
@@ -59,6 +59,30 @@ export async function deploy(loaded: LoadedDefinition, options: DeployOptions): 
     ...(validateInput === undefined ? {} : { validateInput }),
     ...(validateOutput === undefined ? {} : { validateOutput }),
   }
+}
+
+/**
+ * Finds expressions that do not compile in a definition that is refused for other faults; nothing else of it is looked at, for what is
+ * missing may be among the faults.
+ *
+ * @returns the faults with their places in the file
+ */
+export function findExpressionFaults(refused: LoadedDefinition, options: DeployOptions): readonly Violation[] {
+  const faults = new Faults(refused)
+  const collect = <Result>(compile: () => Result): Result | undefined => {
+    try {
+      return compile()
+    } catch (error) {
+      if (error instanceof ExpressionError) faults.add('', error)
+      else if (!(error instanceof DefinitionError)) throw error
+      return undefined
+    }
+  }
+  // Which variables callers hand on is not known before all definitions are loaded.
+  const { inheritedVariables: _unknown, ...known } = options
+  const expressions = collect(() => createExpressions(expressionsOptions(refused, known)))
+  if (expressions !== undefined) createProgram({ definition: refused.definition, expressions, invokers: new Map(), collect })
+  return faults.violations
 }
 
 function expressionsOptions({ definition, source }: LoadedDefinition, options: DeployOptions): ExpressionsOptions {

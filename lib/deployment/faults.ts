@@ -1,4 +1,4 @@
-import { createSourceLocator, describeViolation, type LoadedDefinition, type SourceLocator } from '../definition/index.ts'
+import { createSourceLocator, describeViolation, inDocumentOrder, type LoadedDefinition, type SourceLocator } from '../definition/index.ts'
 import { DefinitionError, ExpressionError, type Violation } from '../errors/index.ts'
 
 /** Collects what is wrong with a definition, so that an author sees all of it at once, each with its place in the file. */
@@ -17,6 +17,11 @@ export class Faults {
     return this.#violations.length > 0
   }
 
+  /** What was kept, in the order of the document. */
+  get violations(): readonly Violation[] {
+    return [...this.#violations].sort(inDocumentOrder)
+  }
+
   /** Runs a step; a fault is kept and the result is absent. */
   try<Result>(pointer: string, run: () => Result): Result | undefined {
     try {
@@ -31,21 +36,28 @@ export class Faults {
   add(pointer: string, error: unknown): void {
     if (!(error instanceof DefinitionError) && !(error instanceof ExpressionError)) throw error
     if (error.code !== 'DEFINITION_UNSUPPORTED') this.#unsupported = false
-    if (error instanceof ExpressionError) this.#violations.push(this.#expressionFault(pointer, error))
-    else if (error.violations.length === 0) this.#violations.push(this.#placed({ pointer, message: error.message }))
+    if (error instanceof ExpressionError) {
+      if (!this.#isTold(error)) this.#violations.push(this.#expressionFault(pointer, error))
+    } else if (error.violations.length === 0) this.#violations.push(this.#placed({ pointer, message: error.message }))
     else this.#violations.push(...error.violations.map((violation) => this.#placed(violation)))
   }
 
   /** Makes the error that refuses the definition. */
   toError(): DefinitionError {
     const { definition, source } = this.#loaded
-    const violations = [...this.#violations].sort(inDocumentOrder)
+    const { violations } = this
     const list = violations.map((violation) => `  ${describeViolation(violation)}`)
     return new DefinitionError({
       code: this.#unsupported ? 'DEFINITION_UNSUPPORTED' : 'DEFINITION_INVALID',
       message: `Workflow "${definition.id}" (${source.uri}) cannot run:\n${list.join('\n')}`,
       violations,
     })
+  }
+
+  /** A function whose operation does not compile is told there, not once more at each place that refers to it. */
+  #isTold({ details }: ExpressionError): boolean {
+    const index = this.#loaded.definition.functions.findIndex(({ name }) => name === details['function'])
+    return index >= 0 && this.#violations.some(({ pointer }) => pointer === `/functions/${String(index)}/operation`)
   }
 
   #placed(violation: Violation): Violation {
@@ -62,12 +74,6 @@ export class Faults {
     const origin = operation === undefined ? '' : `, in the operation of function "${operation}"`
     return { pointer, message: `${reason}${origin}`, ...place, ...advice }
   }
-}
-
-// What stands in another file comes last, what has no place first.
-function inDocumentOrder(left: Violation, right: Violation): number {
-  const byFile = (left.file ?? '').localeCompare(right.file ?? '')
-  return byFile || (left.line ?? 0) - (right.line ?? 0) || (left.column ?? 0) - (right.column ?? 0)
 }
 
 interface ExpressionFacts {

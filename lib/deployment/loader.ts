@@ -1,7 +1,7 @@
 import type { Logger } from '../common/index.ts'
 import { checkDuplicates, findMissingWorkflows, loadDefinition, loadDefinitions, type DefinitionInput, type LoadedDefinition, type LoadFailure, type LoadOptions } from '../definition/index.ts'
-import { DefinitionError } from '../errors/index.ts'
-import { deploy, type DeployOptions } from './deploy.ts'
+import { DefinitionError, type Violation } from '../errors/index.ts'
+import { deploy, findExpressionFaults, type DeployOptions } from './deploy.ts'
 import { variablesOf } from './loop-variables.ts'
 import type { Registry } from './registry.ts'
 
@@ -30,12 +30,13 @@ export interface Loader {
 /** Creates the loader of a runtime. */
 export function createLoader(options: LoaderOptions): Loader {
   const { registry, log, strict } = options
-  let remarked = false
+  const remark = createRemark(options)
   /** Hash of the text in service, by address. */
   const served = new Map<string, { readonly hash: string; readonly id: string; readonly version: string }>()
 
   async function take(definitions: readonly DefinitionInput[], unchanged: (loaded: LoadedDefinition) => boolean): Promise<{ found: readonly LoadedDefinition[]; failures: readonly LoadFailure[] }> {
-    const { loaded, failures } = await load(definitions, options.load)
+    const inspect = (broken: LoadedDefinition): readonly Violation[] => findExpressionFaults(broken, options.deploy)
+    const { loaded, failures } = await load(definitions, { ...options.load, inspect })
     const refused = [...failures]
     const found = withoutDuplicates(loaded, refused)
     const all = [...found, ...registry.all()]
@@ -50,15 +51,6 @@ export function createLoader(options: LoaderOptions): Loader {
     registry.setFailures(refused)
     if (strict && refused[0] !== undefined) throw refused[0].error
     return { found, failures: refused }
-  }
-
-  /** Settings belong to the project, so they are looked at once: with the first definitions, and only when each of their functions is known. */
-  function remark(): void {
-    if (remarked || options.deploy.replacements !== undefined) return
-    remarked = true
-    const remarks = options.deploy.functions.unusedSettings()
-    for (const message of remarks) log.warn({}, message)
-    registry.setRemarks(remarks)
   }
 
   async function takeOne(candidate: LoadedDefinition, deployOptions: DeployOptions, refused: LoadFailure[]): Promise<void> {
@@ -89,6 +81,18 @@ export function createLoader(options: LoaderOptions): Loader {
       }
       return { failures }
     },
+  }
+}
+
+/** Settings belong to the project, so they are looked at once: with the first definitions, and only when each of their functions is known. */
+function createRemark({ registry, log, deploy: { functions, replacements } }: LoaderOptions): () => void {
+  let isDone = replacements !== undefined
+  return () => {
+    if (isDone) return
+    isDone = true
+    const remarks = functions.unusedSettings()
+    for (const message of remarks) log.warn({}, message)
+    registry.setRemarks(remarks)
   }
 }
 

@@ -2,9 +2,8 @@ import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { silentLogger } from '../../common/index.ts'
-import { parseDocument, type DefinitionInput, type LoadFailure, type LoadedDefinition } from '../../definition/index.ts'
+import { parseDocument, type Catalogue, type LoadFailure, type LoadedDefinition } from '../../definition/index.ts'
 import { SonatinaError, type Violation } from '../../errors/index.ts'
-import type { RuntimeOptions } from '../../runtime-options.ts'
 import type { CommandIo } from '../io.ts'
 import { parseArguments, parseSettings, readDirectory, usageError } from '../usage.ts'
 import { nameFile, wordViolations } from '../violations.ts'
@@ -56,24 +55,37 @@ export async function validate(args: readonly string[], io: CommandIo, create: C
     ...(typeof values['profile'] === 'string' ? { profile: values['profile'] } : {}),
   })
   try {
-    const { failures } = runtime.catalogue
-    const loaded = runtime.catalogue.list()
-    for (const failure of failures) io.err(await wordFailure(failure, io.cwd))
-    const isTold = values['quiet'] !== true || values['strict'] === true
-    const warnings = isTold ? tellWarnings(loaded, await onlyFiles(places.definitions), io) + tellRemarks(places, runtime.catalogue.remarks, io) : 0
-    if (loaded.length + failures.length === 0) {
-      io.err('There is no definition among the named files: no *.sw.json, *.sw.yaml, *.sw.yml, nor another JSON or YAML file with id and states.')
-      return 1
-    }
-    const isBad = failures.length > 0 || (values['strict'] === true && warnings > 0)
-    if (values['quiet'] !== true) io.out(summary(loaded.length, failures.length, warnings))
-    return isBad ? 1 : 0
+    return await report(runtime.catalogue, { ...places, isStrict: values['strict'] === true, isQuiet: values['quiet'] === true }, io)
   } finally {
     await runtime.close(0)
   }
 }
 
-type Places = Pick<RuntimeOptions, 'root' | 'definitions'>
+interface Manner {
+  /** Warnings count as faults. */
+  readonly isStrict: boolean
+  readonly isQuiet: boolean
+}
+
+/** Tells faults and warnings; gives the exit code. */
+async function report(catalogue: Catalogue, { definitions, isStrict, isQuiet }: Places & Manner, io: CommandIo): Promise<number> {
+  const { failures, remarks = [] } = catalogue
+  const loaded = catalogue.list()
+  for (const failure of failures) io.err(await wordFailure(failure, io.cwd))
+  const warnings = isQuiet && !isStrict ? 0 : tellWarnings(loaded, await onlyFiles(definitions), io) + tellRemarks(definitions === undefined ? remarks : [], io)
+  if (loaded.length + failures.length === 0) {
+    io.err('There is no definition among the named files: no *.sw.json, *.sw.yaml, *.sw.yml, nor another JSON or YAML file with id and states.')
+    return 1
+  }
+  if (!isQuiet) io.out(summary(loaded.length, failures.length, warnings))
+  return failures.length > 0 || (isStrict && warnings > 0) ? 1 : 0
+}
+
+interface Places {
+  readonly root: string
+  /** Absent when the root is checked as a whole. */
+  readonly definitions?: readonly string[]
+}
 
 /** A directory that is a project is checked as it would be served; other places belong to the project of `--root`. */
 async function readPlaces(places: readonly string[], root: unknown, cwd: string): Promise<Places> {
@@ -102,14 +114,13 @@ async function wordFailure({ uri, error }: LoadFailure, cwd: string): Promise<st
 }
 
 /** Tells whether files were named one by one: what one of them calls may stand in another that was not named. */
-async function onlyFiles(definitions: readonly DefinitionInput[] | undefined): Promise<boolean> {
-  const entries = await Promise.all((definitions ?? []).map((path) => stat(String(path)).catch(() => undefined)))
+async function onlyFiles(definitions: readonly string[] | undefined): Promise<boolean> {
+  const entries = await Promise.all((definitions ?? []).map((path) => stat(path).catch(() => undefined)))
   return definitions !== undefined && entries.every((entry) => entry?.isDirectory() !== true)
 }
 
 /** Which settings a project has no use for shows only when all of it is looked at. */
-function tellRemarks({ definitions }: Places, remarks: readonly string[] | undefined, io: CommandIo): number {
-  if (definitions !== undefined || remarks === undefined) return 0
+function tellRemarks(remarks: readonly string[], io: CommandIo): number {
   for (const remark of remarks) io.out(`warning: ${remark}`)
   return remarks.length
 }

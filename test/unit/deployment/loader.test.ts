@@ -63,6 +63,34 @@ describe('deployment: loader', () => {
     expect(registry.catalogue.remarks).to.deep.equal(unused)
   })
 
+  it('tells expressions that do not compile together with faults of form and meaning, in the order of the file', async () => {
+    const switchTo = (condition: string, rest: object): object => ({ name: 'A', type: 'switch', dataConditions: [{ condition, ...rest }], defaultCondition: { end: true } })
+    await loader.add([
+      document('form', { functions: [{ name: 'f', type: 'expression', operation: '.a |' }], states: [switchTo('${ .x === 1 }', { end: true, nonsense: 1 }), switchTo('fn:f', { transition: 'B' })] }),
+    ])
+    expect(registry.catalogue.failures[0]?.error.violations.map(({ pointer, line }) => `${String(line)} ${pointer}`)).to.deep.equal([
+      '12 /states/0/dataConditions/0/condition', '14 /states/0/dataConditions/0/nonsense', '22 /states/1/name', '27 /states/1/dataConditions/0/transition', '39 /functions/0/operation',
+    ])
+  })
+
+  it('tells no place twice, and nothing that follows from another fault', async () => {
+    const unknown = { name: 'A', type: 'inject', data: { x: '${ $nowhere }' }, stateDataFilter: { input: '${ fn:gone }', output: '${ .a | }' }, end: true }
+    await loader.add([
+      document('language', { expressionLang: 'jqq', states: [unknown] }),
+      document('function', { functions: [{ name: 'f', type: 'expression' }], states: [{ ...unknown, stateDataFilter: { input: 'fn:f' } }] }),
+      document('reading', { states: [{ ...unknown, end: 'yes', transition: 3 }] }),
+      document('resource', { functions: 'gone.json', states: [unknown] }),
+      document('names', { states: [{ ...unknown, transition: 'Gone', end: undefined }] }),
+    ])
+    expect(registry.catalogue.failures.map(({ uri, error }) => `${uri} ${error.violations.map(({ pointer }) => pointer).join(' ')}`)).to.deep.equal([
+      'language.sw.json /expressionLang',
+      'function.sw.json /functions/0',
+      'reading.sw.json /states/0/transition /states/0/end',
+      'resource.sw.json /functions',
+      'names.sw.json /states/0/stateDataFilter/output /states/0/transition',
+    ])
+  })
+
   it('does not tell them while a definition is broken: it may be what uses them', async () => {
     unused = ['No definition uses the document "x"']
     await loader.add([document('a'), document('b', { states: [] })])
