@@ -54,6 +54,9 @@ function replacements({ clock, ids }: LanguageOptions): Readonly<Record<string, 
       return format.implementation.call(this, clock.now(), picture, timezone)
     },
     random: () => ids.random(),
+    // The library hands all items over as parameters at once, which ends a large list with a stack that is full.
+    max: (items: readonly number[] | undefined) => foldNumbers(items, Math.max),
+    min: (items: readonly number[] | undefined) => foldNumbers(items, Math.min),
     shuffle: (items: readonly unknown[] | undefined) => items === undefined ? undefined : shuffle(items, () => ids.random()),
     pad: (text: string | undefined, width: number, filler?: string) => text === undefined ? undefined : pad(text, width, filler ?? ' '),
     distinct(items: unknown) {
@@ -64,6 +67,10 @@ function replacements({ clock, ids }: LanguageOptions): Readonly<Record<string, 
     },
     eval: () => { throw new ProgramFailure('failed', '$eval is not available: expressions are checked when the definition is loaded') },
   }
+}
+
+function foldNumbers(items: readonly number[] | undefined, choose: (one: number, other: number) => number): number | undefined {
+  return items === undefined || items.length === 0 ? undefined : items.reduce((best, item) => choose(best, item))
 }
 
 function shuffle(items: readonly unknown[], random: () => number): unknown[] {

@@ -156,11 +156,15 @@ const LIMIT_CODES: Readonly<Record<string, string>> = { D1011: 'depth', D1012: '
 function toFailure(error: unknown): unknown {
   // The library adds the place of the call to whatever is thrown.
   if (error instanceof ProgramFailure) return new ProgramFailure(error.kind, error.message, error.offset ?? (error as { position?: number }).position)
-  if (error instanceof RangeError) return new ProgramFailure('limit', 'depth: the expression calls itself too deeply')
+  if (error instanceof RangeError) {
+    const isDeep = /call stack/i.test(error.message)
+    return new ProgramFailure('limit', isDeep ? 'depth: the expression calls itself too deeply' : 'max-cells: the expression makes a text or a list that is too long')
+  }
   if (error instanceof RegexFault) return new ProgramFailure('failed', error.message)
   const { code, message, position } = error as Partial<jsonata.JsonataError>
   const limit = code === undefined ? undefined : LIMIT_CODES[code]
-  const text = message ?? String(error)
+  // Some messages of the library are sentences; the place comes behind it.
+  const text = (message ?? String(error)).replace(/\.$/, '')
   return limit === undefined ? new ProgramFailure('failed', text, position) : new ProgramFailure('limit', `${limit}: ${text}`, position)
 }
 

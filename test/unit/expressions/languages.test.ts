@@ -46,6 +46,27 @@ describe('JSONata', () => {
   })
 })
 
+describe('JSONata over large lists', () => {
+  const numbers = Array.from({ length: 1_200_000 }, (_, index) => index % 1000)
+  for (const [text, result] of [['$max($)', 999], ['$min($)', 0], ['$sum($)', 599_400_000], ['$average($)', 499.5], ['$count($)', 1_200_000]] as const) {
+    it(`gives a result for ${text}`, async () => {
+      expect(await make({ language: 'jsonata' }).compileFilter(text, SITE).evaluate(numbers, createBindings({}))).to.equal(result)
+    })
+  }
+
+  it('tells which limit a list goes over, in one sentence', async () => {
+    const error = await Promise.resolve(make({ language: 'jsonata' }).compileFilter('$append($, $)', SITE).evaluate(numbers, createBindings({}))).then(() => undefined, (caught: unknown) => caught as Error)
+    expect(error?.message).to.include('max-cells: The maximum sequence length of 2400000 was exceeded, at line 1')
+  })
+
+  it('takes the largest and the smallest of few and of none', async () => {
+    const evaluate = (text: string): unknown => make({ language: 'jsonata' }).compileFilter(text, SITE).evaluate({}, createBindings({}))
+    for (const [text, result] of [['$max([3, 1, 2])', 3], ['$min([3, 1, 2])', 1], ['$max([])', null], ['$min(nothing)', null], ['$max(7)', 7], ['$map([[1, 2], [4, 3]], $max)', [2, 4]]] as const) {
+      expect(await evaluate(text), text).to.deep.equal(result)
+    }
+  })
+})
+
 describe('JSONPath', () => {
   const expressions = make({ language: 'jsonpath', profile: 'sonataflow' })
   const input = { language: 'English', age: 20, people: [{ age: 1 }, { age: 30 }], a: { 'x-y': 2 }, s: 'str', n: 12 }
