@@ -20,11 +20,14 @@ export interface Outgoing {
    * same id and finally logged.
    */
   send(event: CloudEventRecord, channel?: string): void
-  /** Sends an event on the channel of its type; resolves with false when it could not be delivered, for whoever keeps it to send again. */
+  /**
+   * Sends an event on the channel of its type; resolves with false when it could not be delivered, for whoever keeps it to send again.
+   * An event that can never be sent, for its attributes are wrong, is logged and counts as delivered.
+   */
   deliver(event: CloudEventRecord): Promise<boolean>
   /** Resolves when no delivery is under way any more. */
   idle(): Promise<void>
-  /** Waits for deliveries that are under way, for so many milliseconds at most. */
+  /** Waits for deliveries that are under way, for so many milliseconds at most; what has failed until then is not tried again. */
   close(graceMilliseconds: number): Promise<void>
 }
 
@@ -34,6 +37,8 @@ interface Target {
   readonly method: string
 }
 
+type EncodedEvent = ReturnType<typeof encodeHttp>
+
 /** Delays before a failed delivery is tried again, milliseconds. */
 const RETRY_DELAYS = [100, 1000, 5000] as const
 
@@ -42,22 +47,31 @@ export function createOutgoing({ settings, client, clock, log }: OutgoingOptions
   const channels = readChannels(settings)
   const sink = settings.text('sonatina.messaging.sink')
   const underWay = new Set<Promise<boolean>>()
+  const pauses = createPauses(clock)
   // SonataFlow sends whatever has no channel of its own through one channel of that name.
   const fallback = channels.get('kogito_outgoing_stream') ?? (sink === undefined ? undefined : { url: sink, mode: 'binary' as const, method: 'POST' })
   const targetOf = (channel: string): Target | undefined => channels.get(channel) ?? fallback
 
   async function deliver(event: CloudEventRecord, target: Target): Promise<boolean> {
-    const { headers, body } = encodeHttp(event, target.mode)
-    for (const delay of [...RETRY_DELAYS, undefined]) {
-      const problem = await attempt(headers, body, target)
-      if (problem === undefined) return true
-      if (delay === undefined) {
-        log.error({ event: event.id, type: event.type, problem }, 'event could not be delivered')
-        break
-      }
-      await new Promise<void>((resolve) => { clock.at(clock.now() + delay, resolve) })
+    const encoded = encode(event, target)
+    // Kept, it would be in the way for ever: it is no better the next time.
+    if (encoded === undefined) return true
+    let problem = await attempt(encoded, target)
+    for (const delay of RETRY_DELAYS) {
+      if (problem === undefined || !await pauses.wait(delay)) break
+      problem = await attempt(encoded, target)
     }
-    return false
+    if (problem !== undefined) log.error({ event: event.id, type: event.type, problem }, 'event could not be delivered')
+    return problem === undefined
+  }
+
+  function encode(event: CloudEventRecord, { mode }: Target): EncodedEvent | undefined {
+    try {
+      return encodeHttp(event, mode)
+    } catch (error) {
+      log.error({ event: event.id, type: event.type, problem: describe(error) }, 'event cannot be sent')
+      return undefined
+    }
   }
 
   function follow(delivery: Promise<boolean>): Promise<boolean> {
@@ -66,12 +80,12 @@ export function createOutgoing({ settings, client, clock, log }: OutgoingOptions
     return followed
   }
 
-  async function attempt(headers: Record<string, string>, body: Uint8Array | undefined, { url, method }: Target): Promise<string | undefined> {
+  async function attempt({ headers, body }: EncodedEvent, { url, method }: Target): Promise<string | undefined> {
     try {
       const { status } = await client.request({ method, url, headers, ...(body === undefined ? {} : { body }), purpose: 'event' })
       return status < 300 ? undefined : `status ${String(status)}`
     } catch (error) {
-      return error instanceof Error ? error.message : String(error)
+      return describe(error)
     }
   }
 
@@ -95,8 +109,48 @@ export function createOutgoing({ settings, client, clock, log }: OutgoingOptions
       const timeout = new Promise<void>((resolve) => { cancel = clock.at(clock.now() + graceMilliseconds, resolve) })
       await Promise.race([Promise.all(underWay), timeout])
       cancel()
+      // What waits for its next attempt has had its time; what is on its way ends with the connections.
+      pauses.end()
     },
   }
+}
+
+/** Pauses between attempts, which can be ended all at once. */
+interface Pauses {
+  /** Waits for so many milliseconds; false when the pauses were ended before. */
+  wait(milliseconds: number): Promise<boolean>
+  /** Ends all pauses, also those that are yet to come. */
+  end(): void
+}
+
+function createPauses(clock: Clock): Pauses {
+  const waiting = new Set<() => void>()
+  let isEnded = false
+  return {
+    wait(milliseconds) {
+      if (isEnded) return Promise.resolve(false)
+      return new Promise((resolve) => {
+        const end = (passed: boolean): void => {
+          waiting.delete(giveUp)
+          resolve(passed)
+        }
+        const cancel = clock.at(clock.now() + milliseconds, () => { end(true) })
+        const giveUp = (): void => {
+          cancel()
+          end(false)
+        }
+        waiting.add(giveUp)
+      })
+    },
+    end() {
+      isEnded = true
+      for (const giveUp of waiting) giveUp()
+    },
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** Channels with an address of their own, by name, type and topic. */
