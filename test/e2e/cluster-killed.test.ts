@@ -56,7 +56,7 @@ describe('e2e: sonatina serve --workers, killed', () => {
     expect([kept?.length, lost?.length], 'instances of each worker').to.satisfy((counts: number[]) => counts.every((count) => count > 0))
 
     const before = await workersOf(service)
-    const calls = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? outcome(port, 'POST', '/slow') : outcome(port, 'GET', `/waiting/${lost![0]!}`)))
+    const calls = Array.from({ length: 20 }, (_, index) => (index < 10 ? outcome(port, 'POST', '/slow') : outcome(port, 'GET', `/waiting/${lost![0]!}`)))
     await new Promise((resolve) => { setTimeout(resolve, 100) })
     process.kill(before.get(1)!, 'SIGKILL')
     const outcomes = await Promise.all(calls)
