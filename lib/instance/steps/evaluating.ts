@@ -82,7 +82,13 @@ export function produceEvent(produced: CompiledProducedEvent, data: Json, contex
 // CloudEvents knows attribute names in lower case only; the specification's examples write patientId (S139).
 function extensionsOf(attributes: Readonly<Record<string, Json>>): Record<string, Json> {
   const named = Object.entries(attributes).filter(([, value]) => value !== null)
-  return Object.fromEntries(named.map(([name, value]) => [name.toLowerCase(), typeof value === 'object' ? JSON.stringify(value) : value]))
+  return Object.fromEntries(named.map(([name, value]) => [name.toLowerCase(), toAttribute(value)]))
+}
+
+// Nor does it know numbers but 32-bit integers; with any other the event could never be sent.
+function toAttribute(value: Json): Json {
+  if (typeof value === 'string' || typeof value === 'boolean') return value
+  return typeof value === 'number' && (value | 0) === value ? value : JSON.stringify(value)
 }
 
 /** S272, S273: the state data, or what `data` says, becomes the input of the next instance. */
