@@ -1,7 +1,8 @@
+import type { IdSource } from '../common/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
 import { dataOf, isEventOutput } from './event.ts'
 import type { ResolvedFunction } from './resolve-functions.ts'
-import { invalidOutput } from './values.ts'
+import { invalidOutput, type Slot } from './values.ts'
 
 /** What a handler's result amounts to (function-runtime.md §5, second table). */
 export interface Answer {
@@ -33,14 +34,25 @@ export function answerOf(one: ResolvedFunction, given: unknown): Answer {
   return { answer: 'event', data }
 }
 
-/** Makes the attributes of the answering event: defaults of the function, then whatever the handler has set. */
-export function toAnswerRecord(one: ResolvedFunction, given: unknown, specversion: string, nextId: () => string): CloudEventRecord {
+/** The event that answers an event; its data is not encoded yet. */
+export interface EventAnswer {
+  /** Attributes. */
+  readonly record: CloudEventRecord
+  readonly data: Answer['data']
+  /** What the data has to be. */
+  readonly slot: Slot
+}
+
+/**
+ * Makes the event that answers an event from a handler's result: defaults of the function, then whatever the handler has set.
+ *
+ * @returns `undefined` when the result is no answer
+ * @throws {@link FunctionError} `FUNCTION_FAILED` when the output is not what the function promises
+ */
+export function toEventAnswer(one: ResolvedFunction, given: unknown, { specversion, ids }: { readonly specversion: string; readonly ids: IdSource }): EventAnswer | undefined {
+  const { answer, data } = answerOf(one, given)
+  if (answer === 'none') return undefined
   const set = isEventOutput(given) ? given.attributes : undefined
-  return {
-    specversion,
-    id: set?.['id'] === undefined ? nextId() : '',
-    source: one.responseSource,
-    type: one.responseType,
-    ...set,
-  }
+  const record = { specversion, id: set?.['id'] === undefined ? ids.next() : '', source: one.responseSource, type: one.responseType, ...set }
+  return { record, data, slot: one.output }
 }

@@ -7,6 +7,8 @@ import type { ReceivedEvent } from './event.ts'
 /** What a call brings along; everything is optional for calls within the process. */
 export interface CallSurroundings {
   readonly headers?: Readonly<IncomingHttpHeaders>
+  /** @default that of the runtime */
+  readonly log?: Logger
   /** Makes the incoming event; called at most once. */
   readonly event?: () => ReceivedEvent<unknown>
   /**
@@ -21,7 +23,7 @@ const NO_HEADERS: IncomingHttpHeaders = Object.freeze({})
 
 /** The context of one call; log, event and signal are made when a handler asks for them. */
 export class CallContext implements FunctionContext {
-  readonly #name: string
+  readonly name: string
   readonly #log: Logger
   readonly #surroundings: CallSurroundings
   #controller: AbortController | undefined
@@ -31,7 +33,7 @@ export class CallContext implements FunctionContext {
   #event: ReceivedEvent<unknown> | undefined
 
   constructor(name: string, log: Logger, surroundings: CallSurroundings) {
-    this.#name = name
+    this.name = name
     this.#log = log
     this.#surroundings = surroundings
   }
@@ -41,7 +43,7 @@ export class CallContext implements FunctionContext {
   }
 
   get log(): Logger {
-    return this.#ownLog ??= this.#log.child({ function: this.#name })
+    return this.#ownLog ??= this.#log.child({ function: this.name })
   }
 
   get event(): ReceivedEvent<unknown> | undefined {
@@ -62,7 +64,7 @@ export class CallContext implements FunctionContext {
 
   /** Aborts the signal; the reason that the handler sees is a {@link FunctionError} with this text. */
   abort(reason: string): void {
-    this.#aborted ??= new FunctionError({ code: 'FUNCTION_FAILED', message: `Function ${this.#name} was stopped: ${reason}` })
+    this.#aborted ??= new FunctionError({ code: 'FUNCTION_FAILED', message: `Function ${this.name} was stopped: ${reason}` })
     this.#controller?.abort(this.#aborted)
   }
 

@@ -14,7 +14,7 @@ import {
   type EventMode,
   type RequestHeaders,
 } from '../events/index.ts'
-import { answerOf, toAnswerRecord } from './answer-event.ts'
+import type { EventAnswer } from './answer-event.ts'
 import { readBody } from './body.ts'
 import { toReceivedEvent, type ReceivedEvent } from './event.ts'
 import type { ResolvedFunctionRuntimeOptions } from './options.ts'
@@ -53,12 +53,9 @@ export async function readEvent(ctx: Context, mode: EventMode, options: Resolved
  *
  * @throws {@link FunctionError} `FUNCTION_ARGUMENT_INVALID`; {@link RequestError} `REQUEST_NOT_JSON`
  */
-export function readEventInput(one: ResolvedFunction, request: EventRequest, maxDepth: number): unknown {
-  const { mode, record, body } = request
-  const data = mode === 'binary'
-    ? readBinaryData(one.input, body, record.datacontenttype, one.name, maxDepth)
-    : readRecordData(one.input, record, one.name, maxDepth)
-  return one.input.wrapped ? toReceivedEvent(record, data) : data
+export function readEventInput({ input }: ResolvedFunction, { mode, record, body }: EventRequest): unknown {
+  const data = mode === 'binary' ? readBinaryData(input, body, record.datacontenttype) : readRecordData(input, record)
+  return input.wrapped ? toReceivedEvent(record, data) : data
 }
 
 /** Gives the event that `context.event` shows: the handler's own input where that is the event, else with the data it was given. */
@@ -67,23 +64,18 @@ export function contextEvent(one: ResolvedFunction, request: EventRequest, input
 }
 
 /**
- * Answers an event with what the handler gave, in the mode of the request (rule 6).
+ * Answers an event, in the mode of the request (rule 6); 204 without an answer.
  *
  * @throws {@link FunctionError} `FUNCTION_FAILED` when the output is not what the function promises
  */
-export function answerEvent(ctx: Context, one: ResolvedFunction, given: unknown, request: EventRequest, nextId: () => string): void {
-  const { answer, data } = answerOf(one, given)
-  if (answer === 'none') {
-    ctx.status = 204
-    return
-  }
-  const record = toAnswerRecord(one, given, request.record.specversion, nextId)
-  if (request.mode === 'binary') answerBinary(ctx, one, record, data)
-  else answerStructured(ctx, one, record, data)
+export function answerEvent(ctx: Context, mode: EventMode, answer: EventAnswer | undefined): void {
+  if (answer === undefined) ctx.status = 204
+  else if (mode === 'binary') answerBinary(ctx, answer)
+  else answerStructured(ctx, answer)
 }
 
-function answerBinary(ctx: Context, one: ResolvedFunction, record: CloudEventRecord, data: { readonly value: unknown } | undefined): void {
-  const encoded = data === undefined ? undefined : writeBody(one.output, data.value, one.name)
+function answerBinary(ctx: Context, { record, data, slot }: EventAnswer): void {
+  const encoded = data === undefined ? undefined : writeBody(slot, data.value)
   ctx.status = encoded === undefined ? 204 : 200
   ctx.set(encodeAttributes(record))
   if (encoded === undefined) return
@@ -91,14 +83,14 @@ function answerBinary(ctx: Context, one: ResolvedFunction, record: CloudEventRec
   ctx.body = isRawText(record.datacontenttype, data?.value) ? data?.value : encoded.body
 }
 
-function answerStructured(ctx: Context, one: ResolvedFunction, record: CloudEventRecord, data: { readonly value: unknown } | undefined): void {
+function answerStructured(ctx: Context, { record, data, slot }: EventAnswer): void {
   ctx.status = 200
   ctx.set('Content-Type', EVENT_MEDIA_TYPE)
   if (data === undefined) {
     ctx.body = toJsonText(toDocument(record))
     return
   }
-  const { body, contentType } = writeBody(one.output, data.value, one.name)
+  const { body, contentType } = writeBody(slot, data.value)
   const complete: CloudEventRecord = { ...record, datacontenttype: record.datacontenttype ?? contentType }
   ctx.body = typeof body === 'string'
     // The data is JSON text already.

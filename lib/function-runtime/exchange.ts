@@ -1,8 +1,9 @@
 import type { Context, Next } from 'koa'
 import { RequestError } from '../errors/index.ts'
-import { eventModeOf, type EventMode } from '../events/index.ts'
+import { eventModeOf } from '../events/index.ts'
 import type { CallSurroundings } from './context.ts'
-import { answerEvent, contextEvent, readEvent, readEventInput } from './event-form.ts'
+import { toEventAnswer } from './answer-event.ts'
+import { answerEvent, contextEvent, readEvent, readEventInput, type EventRequest } from './event-form.ts'
 import type { FunctionInvoker } from './invoker.ts'
 import type { InvocationMetrics } from './metrics.ts'
 import type { ResolvedFunctionRuntimeOptions } from './options.ts'
@@ -20,46 +21,52 @@ export interface ExchangeParts {
 }
 
 /** Answers the request of a function, or passes it on when its path means none; never throws for a bad request. */
-export type Exchange = (ctx: Context, routing: Routing, name: string, next: Next) => Promise<void>
+export type Exchange = (ctx: Context, target: { readonly routing: Routing; readonly name: string }, next: Next) => Promise<void>
 
 /** Creates the exchange: the form is decided once, and the answer takes the same (function-runtime.md §3, rule 6). */
 export function createExchange(parts: ExchangeParts): Exchange {
   const { options, invoker, metrics } = parts
-  const { clock, ids, maxDepth } = options
+  const { clock, ids } = options
 
   const plain = async (ctx: Context, one: ResolvedFunction): Promise<void> => {
     const input = await readPlainInput(ctx, one, options)
     answerPlain(ctx, one, await invoker.invoke(one, input, surroundings(ctx)))
   }
 
-  const event = async (ctx: Context, routing: Routing, mode: EventMode, found: (one: ResolvedFunction) => void): Promise<void> => {
-    const request = await readEvent(ctx, mode, options)
-    const one = routing.byEvent(request.record)
-    found(one)
-    const input = readEventInput(one, request, maxDepth)
+  const event = async (ctx: Context, one: ResolvedFunction, request: EventRequest): Promise<void> => {
+    const input = readEventInput(one, request)
     const given = await invoker.invoke(one, input, surroundings(ctx, () => contextEvent(one, request, input)))
-    answerEvent(ctx, one, given, request, () => ids.next())
+    answerEvent(ctx, request.mode, toEventAnswer(one, given, { specversion: request.record.specversion, ids }))
   }
 
-  return async (ctx, routing, name, next) => {
+  const passOn = async (ctx: Context, name: string, next: Next): Promise<void> => {
+    await next()
+    if (ctx.status === 404 && (ctx.body === undefined || ctx.body === null)) answerProblem(ctx, { error: unknownName(name) }, options)
+  }
+
+  return async (ctx, { routing, name }, next) => {
     const arrived = clock.now()
     const mode = eventModeOf(ctx.req.headers)
     let one = mode === undefined ? routing.byName(name) : undefined
     if (mode === undefined && one === undefined) {
-      await next()
-      if (ctx.status === 404 && (ctx.body === undefined || ctx.body === null)) answerProblem(ctx, unknownName(name), undefined, options)
+      await passOn(ctx, name, next)
       return
     }
     try {
       if (answerMethod(ctx)) return
       if (parts.isClosing()) throw new RequestError({ code: 'NOT_AVAILABLE', message: 'The runtime is stopping' })
       assertIdentity(ctx)
-      if (mode !== undefined) await event(ctx, routing, mode, (found) => { one = found })
-      else if (one !== undefined) await plain(ctx, one)
+      if (mode !== undefined) {
+        const request = await readEvent(ctx, mode, options)
+        one = routing.byEvent(request.record)
+        await event(ctx, one, request)
+      } else if (one !== undefined) {
+        await plain(ctx, one)
+      }
     } catch (error) {
-      answerProblem(ctx, error, one?.name, options)
+      answerProblem(ctx, { error, name: one?.name }, options)
     }
-    if (one !== undefined) metrics.record(one.name, mode ?? 'plain', ctx.status, (clock.now() - arrived) / 1000)
+    if (one !== undefined) metrics.record({ name: one.name, form: mode ?? 'plain', status: ctx.status, seconds: (clock.now() - arrived) / 1000 })
   }
 }
 

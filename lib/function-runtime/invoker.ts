@@ -1,4 +1,3 @@
-import type { Logger } from '../common/index.ts'
 import { FunctionError } from '../errors/index.ts'
 import { CallContext, type CallSurroundings } from './context.ts'
 import { isHttpError } from './http-error.ts'
@@ -13,7 +12,7 @@ export interface FunctionInvoker {
    * @returns what the handler gave, not yet checked
    * @throws {@link FunctionError} `FUNCTION_FAILED` or `FUNCTION_TIMEOUT`; errors of `httpError` as they are
    */
-  invoke(one: ResolvedFunction, input: unknown, surroundings: CallSurroundings, log?: Logger): Promise<unknown>
+  invoke(one: ResolvedFunction, input: unknown, surroundings: CallSurroundings): Promise<unknown>
   /** Waits until every handler has settled, at most the shutdown timeout; then aborts the signals of those left. */
   close(): Promise<void>
 }
@@ -39,12 +38,12 @@ export function createInvoker(options: ResolvedFunctionRuntimeOptions): Function
     }
   }
 
-  const withinTime = (call: Promise<Settled>, name: string, context: CallContext, limit: number): Promise<Settled> =>
+  const withinTime = (call: Promise<Settled>, context: CallContext, limit: number): Promise<Settled> =>
     new Promise((resolve) => {
       let late = false
       const cancel = clock.at(clock.now() + limit, () => {
         late = true
-        const message = `Function ${name} took longer than ${String(limit)} ms`
+        const message = `Function ${context.name} took longer than ${String(limit)} ms`
         context.abort(message)
         resolve({ error: new FunctionError({ code: 'FUNCTION_TIMEOUT', message, retryable: true }) })
       })
@@ -56,10 +55,10 @@ export function createInvoker(options: ResolvedFunctionRuntimeOptions): Function
     })
 
   return {
-    async invoke(one, input, surroundings, log = options.log) {
-      const context = new CallContext(one.name, log, surroundings)
+    async invoke(one, input, surroundings) {
+      const context = new CallContext(one.name, surroundings.log ?? options.log, surroundings)
       const calling = call(one, input, context)
-      const settled = await (timeout === undefined ? calling : withinTime(calling, one.name, context, timeout))
+      const settled = await (timeout === undefined ? calling : withinTime(calling, context, timeout))
       if ('error' in settled) throw settled.error
       return settled.value
     },

@@ -1,9 +1,17 @@
 import { Counter, Histogram, Registry } from 'prom-client'
 
+interface Invocation {
+  readonly name: string
+  readonly form: 'plain' | 'binary' | 'structured'
+  readonly status: number
+  /** From the arrival of the request to its answer. */
+  readonly seconds: number
+}
+
 /** Counts invocations by function, form and outcome, with durations (function-runtime.md §6). */
 export interface InvocationMetrics {
-  /** Notes one answered request; `seconds` from its arrival to the answer. */
-  record(name: string, form: 'plain' | 'binary' | 'structured', status: number, seconds: number): void
+  /** Notes one answered request. */
+  record(invocation: Invocation): void
   /** Renders everything in the Prometheus text format. */
   render(): Promise<{ readonly contentType: string; readonly text: string }>
 }
@@ -25,7 +33,7 @@ export function createInvocationMetrics(): InvocationMetrics {
     registers: [registry],
   })
   return {
-    record(name, form, status, seconds) {
+    record({ name, form, status, seconds }) {
       const labels = { function: name, form, outcome: status < 400 ? 'ok' : status < 500 ? 'refused' : 'failed' }
       count.inc(labels)
       duration.observe(labels, seconds)

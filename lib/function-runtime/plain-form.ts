@@ -21,13 +21,13 @@ export async function readPlainInput(ctx: Context, one: ResolvedFunction, option
   const contentType = ctx.req.headers['content-type']
   if (contentType !== undefined) assertJson(contentType)
   const body = await readBody(ctx.req, options.maxBodySize)
-  if (body.byteLength === 0) return readJson(input, undefined, name)
+  if (body.byteLength === 0) return readJson(input, undefined)
   if (contentType === undefined) throw notAcceptable('without a media type')
   if (input.kind === 'nothing') {
     options.log.warn({ function: name }, `Function ${name} does not accept input; the body was ignored`)
     return undefined
   }
-  return readJson(input, parseJson(body, options.maxDepth), name)
+  return readJson(input, parseJson(body, options.maxDepth))
 }
 
 /**
@@ -41,7 +41,7 @@ export function answerPlain(ctx: Context, one: ResolvedFunction, given: unknown)
     ctx.status = 204
     return
   }
-  const { body, contentType } = writeBody(one.output, data.value, one.name)
+  const { body, contentType } = writeBody(one.output, data.value)
   ctx.status = 200
   ctx.set('Content-Type', contentType)
   ctx.body = body
@@ -58,7 +58,7 @@ function readGet(query: string, one: ResolvedFunction): unknown {
       message: `Function ${name} takes no object, so a query cannot call it; use POST with a JSON body`,
     })
   }
-  return readJson(input, readQuery(query, schema, one.caseInsensitive), name)
+  return readJson(input, readQuery(query, schema, one.caseInsensitive))
 }
 
 function assertJson(contentType: string): void {

@@ -28,12 +28,18 @@ function statusOf(error: unknown): number {
   return own ?? STATUS[error.code] ?? 500
 }
 
+interface Problem {
+  readonly error: unknown
+  /** The function that was called, where one was found. */
+  readonly name?: string | undefined
+}
+
 /**
  * Answers an error as `{message, code}`; never with `ce-*` headers or a stack.
  *
  * A function that failed is logged; in production its message stays in the log and the answer holds the id of the line.
  */
-export function answerProblem(ctx: Context, error: unknown, name: string | undefined, options: ResolvedFunctionRuntimeOptions): void {
+export function answerProblem(ctx: Context, { error, name }: Problem, options: ResolvedFunctionRuntimeOptions): void {
   const status = statusOf(error)
   const deliberate = isHttpError(error)
   let message = SonatinaError.is(error) ? error.message : 'The runtime failed'

@@ -17,15 +17,6 @@ interface List {
   readonly byId: Map<string, Record<string, unknown>>
 }
 
-interface Reading {
-  readonly shapes: Shapes
-  readonly caseInsensitive: boolean
-  readonly lists: Map<unknown[], List>
-  readonly unique: Set<unknown[]>
-  /** The whole parameter name, for messages. */
-  parameter: string
-}
-
 /**
  * Reads a query as an object, directed by its schema (function-runtime.md §4 "Query to object"); the schema is not yet applied.
  *
@@ -33,16 +24,15 @@ interface Reading {
  * @throws {@link RequestError} `REQUEST_INVALID` naming the parameter
  */
 export function readQuery(query: string, schema: CompiledSchema, caseInsensitive = false): Record<string, unknown> {
-  const reading: Reading = { shapes: schema.shapes, caseInsensitive, lists: new Map(), unique: new Set(), parameter: '' }
   const target: Record<string, unknown> = {}
+  const reader = new QueryReader(schema.shapes, caseInsensitive)
   for (const [name, value] of parameters(query)) {
-    reading.parameter = name
     const tokens = name.split('.')
     if (tokens.length > MAX_DEPTH) throw refuse(name, `is nested deeper than ${String(MAX_DEPTH)} levels`)
     // An empty part has no property: names that start with a dot are ignored.
-    if (!tokens.includes('')) fillObject(target, schema.shapes.of(schema.schema), tokens, value, reading)
+    if (!tokens.includes('')) reader.fill(target, schema.shapes.of(schema.schema), { name, value, tokens })
   }
-  for (const list of reading.unique) removeDuplicates(list)
+  reader.finish()
   return target
 }
 
@@ -64,79 +54,103 @@ function decode(text: string, name: string): string {
   }
 }
 
-function fillObject(target: Record<string, unknown>, shape: Shape, tokens: readonly string[], value: string, reading: Reading): void {
-  const [token = '', ...rest] = tokens
-  if (shape.kind !== 'object' && shape.kind !== 'map') return
-  const declared = shape.kind === 'object' ? declaredName(shape.properties, token, reading.caseInsensitive) : undefined
-  if (declared === undefined && REFUSED_KEYS.has(token)) throw refuse(reading.parameter, 'is a name that is never read')
-  const schema = declared === undefined || shape.kind !== 'object' ? shape.values : shape.properties[declared]
-  if (schema !== undefined) fillMember(target, declared ?? token, reading.shapes.of(schema), rest, value, reading)
-  // A map without a schema for its values holds texts; a bean ignores what it does not know.
-  else if (shape.kind === 'map' && rest.length === 0) setOwn(target, token, value)
+/** One parameter on its way into the object. */
+interface Parameter {
+  /** As written, for messages. */
+  readonly name: string
+  readonly value: string
+  /** Parts of the name that are still to be followed. */
+  readonly tokens: readonly string[]
 }
 
-function fillMember(
-  target: Record<string, unknown>,
-  name: string,
-  member: Shape,
-  rest: readonly string[],
-  value: string,
-  reading: Reading,
-): void {
-  if (member.kind === 'scalar') {
-    if (rest.length === 0) setOwn(target, name, toScalar(value, member.type, reading.parameter))
-  } else if (member.kind === 'array') {
-    const list = ownValue(target, name, (): unknown[] => [])
-    if (member.unique) reading.unique.add(list)
-    fillList(list, member.items, rest, value, reading)
-  } else {
-    const nested = ownValue(target, name, (): Record<string, unknown> => ({}))
-    if (rest.length > 0) fillObject(nested, member, rest, value, reading)
-  }
-}
+/** Puts parameters where the schema has a place for them. */
+class QueryReader {
+  readonly #shapes: Shapes
+  readonly #caseInsensitive: boolean
+  readonly #lists = new Map<unknown[], List>()
+  readonly #unique = new Set<unknown[]>()
 
-function fillList(list: unknown[], items: JsonSchema | undefined, tokens: readonly string[], value: string, reading: Reading): void {
-  const shape = items === undefined ? undefined : reading.shapes.of(items)
-  if (shape === undefined || shape.kind === 'scalar') {
-    list.push(shape === undefined ? value : toScalar(value, shape.type, reading.parameter))
-    return
+  constructor(shapes: Shapes, caseInsensitive: boolean) {
+    this.#shapes = shapes
+    this.#caseInsensitive = caseInsensitive
   }
-  const [id, ...rest] = tokens
-  // Lists of lists have no spelling in a query.
-  if (id === undefined || shape.kind === 'array') return
-  if (REFUSED_KEYS.has(id)) throw refuse(reading.parameter, 'is a name that is never read')
-  const known = reading.lists.get(list) ?? { items: list, byId: new Map<string, Record<string, unknown>>() }
-  reading.lists.set(list, known)
-  let element = known.byId.get(id)
-  if (element === undefined) {
-    element = {}
+
+  fill(target: Record<string, unknown>, shape: Shape, parameter: Parameter): void {
+    if (shape.kind !== 'object' && shape.kind !== 'map') return
+    const [token = '', ...tokens] = parameter.tokens
+    const declared = shape.kind === 'object' ? this.#declaredName(shape.properties, token) : undefined
+    if (declared === undefined && REFUSED_KEYS.has(token)) throw refuse(parameter.name, 'is a name that is never read')
+    const schema = declared === undefined || shape.kind !== 'object' ? shape.values : shape.properties[declared]
+    if (schema !== undefined) this.#fillMember({ target, name: declared ?? token }, this.#shapes.of(schema), { ...parameter, tokens })
+    // A map without a schema for its values holds texts; a bean ignores what it does not know.
+    else if (shape.kind === 'map' && tokens.length === 0) setOwn(target, token, parameter.value)
+  }
+
+  /** Takes out what stands twice in lists whose items are unique. */
+  finish(): void {
+    for (const list of this.#unique) removeDuplicates(list)
+  }
+
+  #fillMember({ target, name }: { readonly target: Record<string, unknown>; readonly name: string }, shape: Shape, parameter: Parameter): void {
+    if (shape.kind === 'scalar') {
+      if (parameter.tokens.length === 0) setOwn(target, name, toScalar(parameter, shape.type))
+    } else if (shape.kind === 'array') {
+      const list = ownValue(target, name, (): unknown[] => [])
+      if (shape.unique) this.#unique.add(list)
+      this.#fillList(list, shape.items, parameter)
+    } else {
+      const nested = ownValue(target, name, (): Record<string, unknown> => ({}))
+      if (parameter.tokens.length > 0) this.fill(nested, shape, parameter)
+    }
+  }
+
+  #fillList(list: unknown[], items: JsonSchema | undefined, parameter: Parameter): void {
+    const shape = items === undefined ? undefined : this.#shapes.of(items)
+    if (shape === undefined || shape.kind === 'scalar') {
+      list.push(shape === undefined ? parameter.value : toScalar(parameter, shape.type))
+      return
+    }
+    const [id, ...tokens] = parameter.tokens
+    // Lists of lists have no spelling in a query.
+    if (id === undefined || shape.kind === 'array') return
+    if (REFUSED_KEYS.has(id)) throw refuse(parameter.name, 'is a name that is never read')
+    const element = this.#elementOf(list, id)
+    if (tokens.length > 0) this.fill(element, shape, { ...parameter, tokens })
+  }
+
+  #elementOf(list: unknown[], id: string): Record<string, unknown> {
+    const known = this.#lists.get(list) ?? { items: list, byId: new Map<string, Record<string, unknown>>() }
+    this.#lists.set(list, known)
+    const found = known.byId.get(id)
+    if (found !== undefined) return found
+    const element = {}
     known.byId.set(id, element)
     list.push(element)
+    return element
   }
-  if (rest.length > 0) fillObject(element, shape, rest, value, reading)
+
+  #declaredName(properties: Readonly<Record<string, unknown>>, name: string): string | undefined {
+    if (this.#caseInsensitive) return findName(properties, name)
+    return Object.hasOwn(properties, name) ? name : undefined
+  }
 }
 
-function toScalar(text: string, type: 'string' | 'integer' | 'number' | 'boolean', parameter: string): string | number | boolean {
+function toScalar({ name, value: text }: Parameter, type: 'string' | 'integer' | 'number' | 'boolean'): string | number | boolean {
   switch (type) {
     case 'string': return text
     // Anything but true is false, as in Funqy.
     case 'boolean': return text.toLowerCase() === 'true'
     case 'integer': {
       const value = INTEGER.test(text) ? Number(text) : Number.NaN
-      if (!Number.isSafeInteger(value)) throw refuse(parameter, 'is not an integer that can be read; write digits, up to 2^53−1')
+      if (!Number.isSafeInteger(value)) throw refuse(name, 'is not an integer that can be read; write digits, up to 2^53−1')
       return value
     }
     case 'number': {
       const value = NUMBER.test(text) ? Number(text.replace(/[fFdD]$/, '')) : Number.NaN
-      if (!Number.isFinite(value)) throw refuse(parameter, 'is not a finite number in decimal or exponent form')
+      if (!Number.isFinite(value)) throw refuse(name, 'is not a finite number in decimal or exponent form')
       return value
     }
   }
-}
-
-function declaredName(properties: Readonly<Record<string, unknown>>, name: string, caseInsensitive: boolean): string | undefined {
-  if (caseInsensitive) return findName(properties, name)
-  return Object.hasOwn(properties, name) ? name : undefined
 }
 
 function ownValue<T extends object>(target: Record<string, unknown>, name: string, make: () => T): T {

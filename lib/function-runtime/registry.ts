@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Json, Logger } from '../common/index.ts'
 import { FunctionError } from '../errors/index.ts'
 import { isBase64, fromBase64, toBase64, type CloudEventRecord } from '../events/index.ts'
-import { answerOf, toAnswerRecord } from './answer-event.ts'
+import { answerOf, toEventAnswer, type EventAnswer } from './answer-event.ts'
 import { toReceivedEvent } from './event.ts'
 import { createInvoker } from './invoker.ts'
 import { resolveFunctionRuntimeOptions, type FunctionRuntimeOptions } from './options.ts'
 import { resolveFunctions, type FunctionSources, type ResolvedFunction } from './resolve-functions.ts'
-import { readJson, readRecordData, writeJson } from './values.ts'
+import { invalidOutput, readJson, readRecordData, writeJson, type Slot } from './values.ts'
 
 /** What accompanies a call within the process. */
 export interface RegistryCallContext {
@@ -59,22 +59,24 @@ export function createFunctionRegistry(sources: FunctionSources, options: Functi
       const one = functions.get(name)
       if (one === undefined) throw new FunctionError({ code: 'FUNCTION_NOT_FOUND', message: `There is no function ${name} here` })
       const { event, signal } = context
-      const value = readInput(one, input, event, resolved.maxDepth)
+      const value = readInput(one, input, event)
       const given = await invoker.invoke(one, value, {
         ...(context.headers === undefined ? {} : { headers: context.headers }),
         ...(event === undefined ? {} : { event: () => toReceivedEvent(event, one.input.wrapped ? undefined : value) }),
         ...(signal === undefined ? {} : { onCallerLeft: (callback) => listen(signal, callback) }),
-      }, context.log)
-      return writeOutput(one, given, event, () => resolved.ids.next())
+        ...(context.log === undefined ? {} : { log: context.log }),
+      })
+      if (event !== undefined) return toDocument(toEventAnswer(one, given, { specversion: event.specversion, ids: resolved.ids }))
+      const { data } = answerOf(one, given)
+      return data === undefined ? undefined : plain(one.output, data.value)
     },
     close: () => invoker.close(),
   }
 }
 
-function readInput(one: ResolvedFunction, input: Json | undefined, event: CloudEventRecord | undefined, maxDepth: number): unknown {
-  const { name, input: slot } = one
+function readInput({ name, input: slot }: ResolvedFunction, input: Json | undefined, event: CloudEventRecord | undefined): unknown {
   if (event !== undefined) {
-    const data = readRecordData(slot, event, name, maxDepth)
+    const data = readRecordData(slot, event)
     return slot.wrapped ? toReceivedEvent(event, data) : data
   }
   if (slot.wrapped) throw eventNeeded(name)
@@ -83,24 +85,22 @@ function readInput(one: ResolvedFunction, input: Json | undefined, event: CloudE
     throw new FunctionError({ code: 'FUNCTION_ARGUMENT_INVALID', message: `Function ${name} takes bytes; give them as base64` })
   }
   // The caller's value is workflow data: the handler must not be able to change it.
-  return readJson(slot, structuredClone(input), name)
+  return readJson(slot, structuredClone(input))
 }
 
-function writeOutput(one: ResolvedFunction, given: unknown, event: CloudEventRecord | undefined, nextId: () => string): Json | undefined {
-  const { answer, data } = answerOf(one, given)
-  if (answer === 'none') return undefined
-  if (event === undefined) return data === undefined ? undefined : plain(one, data.value)
-  const record = toAnswerRecord(one, given, event.specversion, nextId)
+function toDocument(answer: EventAnswer | undefined): Json | undefined {
+  if (answer === undefined) return undefined
+  const { record, data, slot } = answer
   if (data === undefined) return record
-  return one.output.kind === 'bytes'
-    ? { ...record, datacontenttype: record.datacontenttype ?? 'application/octet-stream', data_base64: plain(one, data.value) }
-    : { ...record, datacontenttype: record.datacontenttype ?? 'application/json', data: plain(one, data.value) }
+  return slot.kind === 'bytes'
+    ? { ...record, datacontenttype: record.datacontenttype ?? 'application/octet-stream', data_base64: plain(slot, data.value) }
+    : { ...record, datacontenttype: record.datacontenttype ?? 'application/json', data: plain(slot, data.value) }
 }
 
-function plain(one: ResolvedFunction, value: unknown): Json {
-  if (one.output.kind !== 'bytes') return writeJson(one.output, value, one.name) as Json
+function plain(slot: Slot, value: unknown): Json {
+  if (slot.kind !== 'bytes') return writeJson(slot, value) as Json
   if (value instanceof Uint8Array) return toBase64(value)
-  throw new FunctionError({ code: 'FUNCTION_FAILED', message: `The output of function ${one.name} is wrong: it is no Uint8Array` })
+  throw invalidOutput(slot.function, 'it is no Uint8Array')
 }
 
 /** Makes the error for a call without event of a function that needs one (rules 1 and 2). */

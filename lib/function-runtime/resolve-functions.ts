@@ -43,14 +43,15 @@ const EMPTY: FunctionMapping = {}
  */
 export function resolveFunctions(
   sources: FunctionSources,
-  options: Pick<ResolvedFunctionRuntimeOptions, 'export' | 'mapping'>,
+  options: Pick<ResolvedFunctionRuntimeOptions, 'export' | 'mapping' | 'maxDepth'>,
   exportNames: ReadonlyMap<unknown, string> = new Map(),
 ): ReadonlyMap<string, ResolvedFunction> {
   const faults: string[] = []
   const functions = new Map<string, ResolvedFunction>()
   for (const { name, declared } of nameAll(sources, exportNames, faults)) {
     faults.push(...nameFaults(name).map((fault) => `function ${JSON.stringify(name)}: ${fault}`))
-    const resolved = resolveOne(name, declared, options.mapping[name] ?? EMPTY, faults)
+    const fail = (fault: string): void => { faults.push(`function ${name}: ${fault}`) }
+    const resolved = resolveOne(declared, { name, mapping: options.mapping[name] ?? EMPTY, maxDepth: options.maxDepth, fail })
     if (functions.has(name)) faults.push(`function ${name}: the name is used twice; give one of them another name`)
     functions.set(name, resolved)
   }
@@ -99,9 +100,17 @@ function nameFaults(name: string): string[] {
   return isSegment ? [] : ['the name is no path segment; use letters, digits, - and _']
 }
 
-function resolveOne(name: string, declared: AnyHostedFunction, mapping: FunctionMapping, faults: string[]): ResolvedFunction {
+/** What a function is resolved with. */
+interface Resolution {
+  readonly name: string
+  readonly mapping: FunctionMapping
+  readonly maxDepth: number
+  readonly fail: (fault: string) => void
+}
+
+function resolveOne(declared: AnyHostedFunction, resolution: Resolution): ResolvedFunction {
   const { options, handler } = declared
-  const fail = (fault: string): void => { faults.push(`function ${name}: ${fault}`) }
+  const { name, mapping, fail } = resolution
   if (declared.fault !== undefined) fail(declared.fault)
   if (typeof (handler as unknown) !== 'function') fail('it has no handler')
   else if (handler.length > 2) fail(`it has ${String(handler.length)} parameters; a function takes one input (and the context)`)
@@ -110,8 +119,8 @@ function resolveOne(name: string, declared: AnyHostedFunction, mapping: Function
   const caseInsensitive = options.caseInsensitive ?? false
   return {
     name,
-    input: toSlot('input', options.input, caseInsensitive, fail),
-    output: toSlot('output', options.output, false, fail),
+    input: toSlot({ side: 'input', descriptor: options.input, caseInsensitive }, resolution),
+    output: toSlot({ side: 'output', descriptor: options.output, caseInsensitive: false }, resolution),
     triggers: new Set(triggers.length === 0 ? [name] : triggers),
     filters,
     selective: triggers.length > 0 || filters.size > 0,
@@ -122,8 +131,14 @@ function resolveOne(name: string, declared: AnyHostedFunction, mapping: Function
   }
 }
 
-function toSlot(side: 'input' | 'output', descriptor: unknown, caseInsensitive: boolean, fail: (fault: string) => void): Slot {
-  const none: Slot = { kind: 'nothing', schema: undefined, wrapped: false }
+interface Side {
+  readonly side: 'input' | 'output'
+  readonly descriptor: unknown
+  readonly caseInsensitive: boolean
+}
+
+function toSlot({ side, descriptor, caseInsensitive }: Side, { name, maxDepth, fail }: Resolution): Slot {
+  const none: Slot = { kind: 'nothing', schema: undefined, wrapped: false, function: name, maxDepth }
   if (!isDescriptor(descriptor)) {
     fail(descriptor === undefined
       ? `${side} is missing; say nothing when there is none`
@@ -136,23 +151,18 @@ function toSlot(side: 'input' | 'output', descriptor: unknown, caseInsensitive: 
     fail(`${side}: cloudEvent holds json(schema), text, bytes or nothing`)
     return none
   }
-  const schema = inner.kind === 'json' ? compile(side, inner.schema, caseInsensitive, fail) : undefined
-  return { kind: inner.kind, schema, wrapped }
+  const schema = inner.kind === 'json' ? compile(inner.schema, caseInsensitive, (fault) => { fail(`${side}: ${fault}`) }) : undefined
+  return { ...none, kind: inner.kind, schema, wrapped }
 }
 
-function compile(
-  side: string,
-  schema: Parameters<typeof compileSchema>[0],
-  caseInsensitive: boolean,
-  fail: (fault: string) => void,
-): CompiledSchema | undefined {
+function compile(schema: Parameters<typeof compileSchema>[0], caseInsensitive: boolean, fail: (fault: string) => void): CompiledSchema | undefined {
   const faults = schemaFaults(schema)
-  for (const fault of faults) fail(`${side}: ${fault}`)
+  for (const fault of faults) fail(fault)
   if (faults.length > 0) return undefined
   try {
     return compileSchema(schema, caseInsensitive)
   } catch (error) {
-    fail(`${side}: the schema cannot be compiled: ${error instanceof Error ? error.message : String(error)}`)
+    fail(`the schema cannot be compiled: ${error instanceof Error ? error.message : String(error)}`)
     return undefined
   }
 }

@@ -82,7 +82,7 @@ export function serve(sources: FunctionSources, options: FunctionRuntimeOptions 
     }
     if (resolved.observability && await observability.answer(ctx, name)) return
     if (state === 'new') await start()
-    await exchange(ctx, resolve(), name, next)
+    await exchange(ctx, { routing: resolve(), name }, next)
   }
   Object.defineProperty(middleware, SERVICE, { value: true })
   return Object.assign(middleware, { start, close, names: () => names, [Symbol.asyncDispose]: close })

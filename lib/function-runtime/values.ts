@@ -11,6 +11,10 @@ export interface Slot {
   readonly schema: CompiledSchema | undefined
   /** Whether the descriptor was `cloudEvent(…)`. */
   readonly wrapped: boolean
+  /** Name of the function, for messages. */
+  readonly function: string
+  /** How deep JSON may be nested. */
+  readonly maxDepth: number
 }
 
 /** A body as text or bytes, ready to be sent. */
@@ -25,18 +29,18 @@ export interface EncodedData {
  * @param value `undefined` and null mean that there is none
  * @throws {@link FunctionError} `FUNCTION_ARGUMENT_INVALID` with JSON pointers
  */
-export function readJson(slot: Slot, value: unknown, name: string): unknown {
+export function readJson(slot: Slot, value: unknown): unknown {
   if (slot.kind === 'nothing') return undefined
   if (value === undefined || value === null) {
     if (slot.schema?.acceptsNull === true) return null
-    throw invalidArgument(name, 'it needs an input and none was given')
+    throw invalidArgument(slot.function, 'it needs an input and none was given')
   }
   if (slot.kind === 'text') {
     if (typeof value === 'string') return value
-    throw invalidArgument(name, 'the value must be string')
+    throw invalidArgument(slot.function, 'the value must be string')
   }
   const checked: Checked = slot.schema === undefined ? { fault: 'the value must be bytes' } : slot.schema.read(value)
-  if ('fault' in checked) throw invalidArgument(name, checked.fault)
+  if ('fault' in checked) throw invalidArgument(slot.function, checked.fault)
   return checked.value
 }
 
@@ -45,7 +49,7 @@ export function readJson(slot: Slot, value: unknown, name: string): unknown {
  *
  * @throws {@link FunctionError} `FUNCTION_ARGUMENT_INVALID`; {@link RequestError} `REQUEST_NOT_JSON`
  */
-export function readBinaryData(slot: Slot, body: Uint8Array, contentType: string | undefined, name: string, maxDepth: number): unknown {
+export function readBinaryData(slot: Slot, body: Uint8Array, contentType: string | undefined): unknown {
   if (slot.kind === 'nothing') return undefined
   if (slot.kind === 'bytes') return Uint8Array.from(body)
   const mediaType = contentType === undefined ? undefined : parseMediaType(contentType)
@@ -53,13 +57,13 @@ export function readBinaryData(slot: Slot, body: Uint8Array, contentType: string
   if (slot.kind === 'text' && isText) {
     const text = isUtf8(mediaType) ? decodeUtf8(body) : undefined
     if (text !== undefined) return text
-    throw invalidArgument(name, 'the data is not text in UTF-8')
+    throw invalidArgument(slot.function, 'the data is not text in UTF-8')
   }
-  if (body.byteLength === 0) return readJson(slot, undefined, name)
+  if (body.byteLength === 0) return readJson(slot, undefined)
   if (mediaType !== undefined && !(isJsonMediaType(mediaType) && isUtf8(mediaType))) {
-    throw invalidArgument(name, `the data is ${mediaType.essence}; send JSON in UTF-8`)
+    throw invalidArgument(slot.function, `the data is ${mediaType.essence}; send JSON in UTF-8`)
   }
-  return readJson(slot, parseJson(body, maxDepth), name)
+  return readJson(slot, parseJson(body, slot.maxDepth))
 }
 
 /**
@@ -67,16 +71,16 @@ export function readBinaryData(slot: Slot, body: Uint8Array, contentType: string
  *
  * @throws {@link FunctionError} `FUNCTION_ARGUMENT_INVALID`; {@link RequestError} `REQUEST_NOT_JSON`
  */
-export function readRecordData(slot: Slot, record: CloudEventRecord, name: string, maxDepth: number): unknown {
+export function readRecordData(slot: Slot, record: CloudEventRecord): unknown {
   if (slot.kind === 'nothing') return undefined
   const { data, data_base64: base64, datacontenttype } = record
-  if (base64 !== undefined) return readBinaryData(slot, fromBase64(base64), datacontenttype, name, maxDepth)
-  if (data === undefined || data === null) return readJson(slot, null, name)
+  if (base64 !== undefined) return readBinaryData(slot, fromBase64(base64), datacontenttype)
+  if (data === undefined || data === null) return readJson(slot, null)
   const mediaType = datacontenttype === undefined ? undefined : parseMediaType(datacontenttype)
   const isJson = mediaType === undefined || isJsonMediaType(mediaType)
   if (slot.kind === 'bytes') return Uint8Array.from(Buffer.from(isJson || typeof data !== 'string' ? toJsonText(data) : data))
-  if (isJson || (slot.kind === 'text' && mediaType.essence.startsWith('text/'))) return readJson(slot, data, name)
-  throw invalidArgument(name, `the data is ${mediaType.essence}; send JSON`)
+  if (isJson || (slot.kind === 'text' && mediaType.essence.startsWith('text/'))) return readJson(slot, data)
+  throw invalidArgument(slot.function, `the data is ${mediaType.essence}; send JSON`)
 }
 
 /**
@@ -95,13 +99,13 @@ export function parseJson(body: Uint8Array, maxDepth: number): unknown {
  *
  * @throws {@link FunctionError} `FUNCTION_FAILED` when it does not fit the output descriptor
  */
-export function writeJson(slot: Slot, given: unknown, name: string): unknown {
+export function writeJson(slot: Slot, given: unknown): unknown {
   if (slot.kind === 'text') {
     if (typeof given === 'string') return given
-    throw invalidOutput(name, 'it is not text')
+    throw invalidOutput(slot.function, 'it is not text')
   }
   const checked = writeChecked(slot, given)
-  if ('fault' in checked) throw invalidOutput(name, checked.fault)
+  if ('fault' in checked) throw invalidOutput(slot.function, checked.fault)
   return checked.value
 }
 
@@ -110,19 +114,19 @@ export function writeJson(slot: Slot, given: unknown, name: string): unknown {
  *
  * @throws {@link FunctionError} `FUNCTION_FAILED` when it does not fit the output descriptor, or is a cycle or a BigInt
  */
-export function writeBody(slot: Slot, given: unknown, name: string): EncodedData {
+export function writeBody(slot: Slot, given: unknown): EncodedData {
   if (slot.kind === 'bytes') {
     if (given instanceof Uint8Array) {
       // Koa knows Buffers only.
       return { body: Buffer.from(given.buffer, given.byteOffset, given.byteLength), contentType: 'application/octet-stream' }
     }
-    throw invalidOutput(name, 'it is no Uint8Array')
+    throw invalidOutput(slot.function, 'it is no Uint8Array')
   }
-  const value = writeJson(slot, given, name)
+  const value = writeJson(slot, given)
   try {
     return { body: toJsonText(value), contentType: 'application/json' }
   } catch (error) {
-    throw invalidOutput(name, 'it is not JSON', error)
+    throw invalidOutput(slot.function, 'it is not JSON', error)
   }
 }
 
