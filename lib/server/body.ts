@@ -73,10 +73,15 @@ export async function readJson(request: IncomingMessage, limits: BodyLimits): Pr
   return parseJson(bytes, limits.maxDepth)
 }
 
+/** Tells whether a body is compressed: none is unpacked. */
+export function isEncoded(headers: IncomingHttpHeaders): boolean {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
+  return encoding !== '' && encoding !== 'identity'
+}
+
 function isSupported(headers: IncomingHttpHeaders): boolean {
   const contentType = headers['content-type']
-  const encoding = headers['content-encoding']
-  if (encoding !== undefined && encoding.trim() !== '' && encoding.trim().toLowerCase() !== 'identity') return false
+  if (isEncoded(headers)) return false
   if (contentType === undefined || contentType === 'application/json') return true
   const mediaType = parseMediaType(contentType)
   return mediaType !== undefined && isUtf8(mediaType) && isWorkflowMediaType(mediaType.essence)

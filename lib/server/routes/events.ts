@@ -1,7 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type Koa from 'koa'
 import { RequestError } from '../../errors/index.ts'
 import { BATCH_MEDIA_TYPE, EVENT_MEDIA_TYPE, decodeHttp, parseMediaType } from '../../events/index.ts'
-import { readBody } from '../body.ts'
+import { isEncoded, readBody } from '../body.ts'
 import type { ServerContext } from '../context.ts'
 import { logContext } from '../correlation.ts'
 
@@ -27,7 +28,7 @@ export function createEventEndpoint(server: ServerContext): EventEndpoint {
         return
       }
       if (ctx.method !== 'POST') throw notPost(ctx.path)
-      assertMediaType(ctx.req.headers['ce-id'] !== undefined, ctx.req.headers['content-type'])
+      assertMediaType(ctx.req.headers)
       const body = await readBody(ctx.req, settings.maxBodySize)
       const { event } = decodeHttp({ headers: ctx.req.headers, body }, { maxDepth: settings.maxDepth, anonymousSource: settings.anonymousSources })
       const delivery = await host.deliver(event)
@@ -60,10 +61,12 @@ function withoutSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path
 }
 
-function assertMediaType(isBinary: boolean, contentType: string | undefined): void {
+function assertMediaType(headers: IncomingHttpHeaders): void {
+  const contentType = headers['content-type']
+  if (isEncoded(headers)) throw unsupported(`A body with Content-Encoding "${headers['content-encoding'] ?? ''}" cannot be read. Send the event without content encoding.`)
   const essence = contentType === undefined ? undefined : parseMediaType(contentType)?.essence
   if (essence === BATCH_MEDIA_TYPE) throw unsupported('Batches of events are not taken. Send one event a request.')
-  if (isBinary || essence === EVENT_MEDIA_TYPE || essence === 'application/json') return
+  if (headers['ce-id'] !== undefined || essence === EVENT_MEDIA_TYPE || essence === 'application/json') return
   throw unsupported(`Content-Type "${contentType ?? ''}" without header ce-id carries no event. Send ${EVENT_MEDIA_TYPE}, or the ce- headers.`)
 }
 

@@ -65,6 +65,15 @@ describe('server/routes/events', () => {
     expect((await post({ body: '{}' })).status).to.equal(415)
   })
 
+  // Compressed bytes would be taken for the data.
+  it('refuses a body with a content encoding', async () => {
+    for (const type of ['application/json', 'application/octet-stream']) {
+      const answer = await post({ body: '{}', headers: { 'content-type': type, 'content-encoding': 'gzip', 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 'order.placed' } })
+      expect([answer.status, (answer.json as { message: string }).message], type).to.deep.equal([415, 'A body with Content-Encoding "gzip" cannot be read. Send the event without content encoding.'])
+    }
+    expect(bench.host.events).to.have.length(0)
+  })
+
   it('answers 202 to an event that nothing waits for', async () => {
     expect((await post({ headers: binary({ 'ce-type': 'unknown', 'ce-kogitoprocrefid': 'nobody' }) })).status).to.equal(202)
   })
