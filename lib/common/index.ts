@@ -1,3 +1,4 @@
+export { compact, type Compact } from './compact.ts'
 export { createSystemClock, type Cancel, type Clock } from './clock.ts'
 export { createRandomIdSource, type IdSource } from './id-source.ts'
 export { parseDuration, type Duration } from './duration.ts'
@@ -14,6 +15,7 @@ export {
   type JsonObject,
 } from './json.ts'
 export { importModule } from './import-module.ts'
+export { keepAlive } from './keep-alive.ts'
 export { nearestNames } from './nearest.ts'
 export { isNestedDeeper } from './nesting.ts'
 export { createLogger, silentLogger, type Logger } from './logger.ts'

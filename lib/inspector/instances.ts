@@ -1,40 +1,10 @@
-import type { Json } from '../common/index.ts'
-import type { Catalogue, Definition } from '../definition/index.ts'
+import { compact } from '../common/index.ts'
+import type { Catalogue } from '../definition/index.ts'
 import { InstanceError, RequestError } from '../errors/index.ts'
-import type { HistoryStep, Host, InstanceRecord, InstanceStatus, WaitRecord } from '../hosts/index.ts'
-import { createDiagram } from './diagram/draw.ts'
-import { toPath, type Path } from './path.ts'
+import type { Host, InstanceRecord, InstanceStatus } from '../hosts/index.ts'
+import { toView, type FoundInstance, type InstanceFacts, type InstanceSummary, type InstanceView } from './instance-view.ts'
 import type { Recorder, Recording } from './recorder.ts'
 import type { Redact } from './redact.ts'
-import { toMessages, toTimeline, type Message, type StateVisit } from './timeline.ts'
-
-/** An instance as the list shows it. */
-interface InstanceSummary {
-  readonly id: string
-  readonly workflowId: string
-  readonly version: string
-  readonly status: InstanceStatus
-  readonly startedAt: number
-  readonly endedAt?: number
-  readonly businessKey?: string
-  readonly parentInstanceId?: string
-}
-
-/** Everything that is known of an instance: what the page shows and the download holds. */
-interface InstanceView extends InstanceSummary {
-  readonly input: Json
-  readonly output: Json
-  readonly error?: Json
-  readonly waitingFor: readonly WaitRecord[]
-  readonly steps: readonly HistoryStep[]
-  /** Steps that are no longer kept. */
-  readonly dropped: number
-  readonly timeline: readonly StateVisit[]
-  readonly messages: readonly Message[]
-  readonly path: Path
-  /** Sub-flow instances that it started, as far as they are known. */
-  readonly children: readonly { readonly id: string; readonly workflowId: string; readonly status: InstanceStatus }[]
-}
 
 /** Which instances to list. */
 interface ListQuery {
@@ -77,17 +47,21 @@ const HOST_PAGE = 200
 
 /** Creates an {@link InstanceReader}. */
 export function createInstanceReader({ host, catalogue, recorder, redact }: InstanceReaderOptions): InstanceReader {
-  const find = async (id: string): Promise<{ recording?: Recording; record?: InstanceRecord }> => {
+  const find = async (id: string): Promise<FoundInstance> => {
     const recording = recorder.find(id)
-    if (recording !== undefined) {
-      const record = await host.find(recording.workflowId, id)
-      return { recording, ...(record === undefined ? {} : { record }) }
+    const workflows = recording === undefined ? catalogue.list().map(({ definition }) => definition.id) : [recording.workflowId]
+    for (const workflowId of workflows) {
+      const record = await host.find(workflowId, id)
+      if (record !== undefined) return { summary: toSummary(recording ?? record), recording, record }
     }
-    for (const { definition } of catalogue.list()) {
-      const record = await host.find(definition.id, id)
-      if (record !== undefined) return { record }
-    }
-    return {}
+    if (recording === undefined) throw notFound(id)
+    return { summary: toSummary(recording), recording, record: undefined }
+  }
+  /** The steps: those of the recorder, unless it has not seen all of them and the host has. */
+  const stepsOf = async ({ summary, recording }: FoundInstance): Promise<Pick<InstanceFacts, 'steps' | 'dropped'>> => {
+    const isWhole = recording !== undefined && recording.dropped === 0 && recording.steps[0]?.type === 'started'
+    const stored = isWhole ? [] : await host.history(summary.workflowId, summary.id)
+    return stored.length > 0 ? { steps: stored, dropped: 0 } : { steps: recording?.steps ?? [], dropped: recording?.dropped ?? 0 }
   }
   return {
     async list(query) {
@@ -99,94 +73,20 @@ export function createInstanceReader({ host, catalogue, recorder, redact }: Inst
       const last = instances.at(-1)
       return last !== undefined && sorted.length > query.limit ? { instances, next: toCursor(last) } : { instances }
     },
-    async summary(id) {
-      const { recording, record } = await find(id)
-      if (recording !== undefined) return toSummary(recording)
-      if (record !== undefined) return ofRecord(record)
-      throw notFound(id)
-    },
+    summary: async (id) => (await find(id)).summary,
     async view(id) {
-      const { recording, record } = await find(id)
-      const summary = recording === undefined ? record === undefined ? undefined : ofRecord(record) : toSummary(recording)
-      if (summary === undefined) throw notFound(id)
-      const stored = recording === undefined || recording.dropped > 0 || recording.steps[0]?.type !== 'started' ? await host.history(summary.workflowId, id) : []
-      const steps = stored.length > 0 ? stored : recording?.steps ?? []
-      const definition = (catalogue.find(summary.workflowId, summary.version) ?? catalogue.find(summary.workflowId))?.definition
+      const found = await find(id)
+      const { summary: { workflowId, version } } = found
+      const definition = (catalogue.find(workflowId, version) ?? catalogue.find(workflowId))?.definition
       const children = [...recorder.recordings()].filter(({ parentInstanceId }) => parentInstanceId === id)
-        .map(({ id: child, workflowId, status }) => ({ id: child, workflowId, status }))
-      const facts = { summary, steps, definition, dropped: stored.length > 0 ? 0 : recording?.dropped ?? 0 }
-      return { ...toView(facts, record, recording, redact), children }
+        .map(({ id: child, workflowId: called, status }) => ({ id: child, workflowId: called, status }))
+      return { ...toView({ ...found, ...await stepsOf(found), definition }, redact), children }
     },
   }
 }
 
-interface Facts {
-  readonly summary: InstanceSummary
-  readonly steps: readonly HistoryStep[]
-  readonly definition: Definition | undefined
-  readonly dropped: number
-}
-
-function toView({ summary, steps, definition, dropped }: Facts, record: InstanceRecord | undefined, recording: Recording | undefined, redact: Redact): Omit<InstanceView, 'children'> {
-  const timeline = toTimeline(steps, summary.status, definition)
-  const failure = record?.failure ?? recording?.failure ?? steps.findLast(({ type }) => type === 'failed')?.detail
-  const output = steps.findLast(({ type }) => type === 'completed')?.data ?? record?.data ?? null
-  return {
-    ...summary,
-    input: redact(steps.find(({ type }) => type === 'started')?.data ?? null),
-    output: redact(output),
-    ...(failure === undefined ? {} : { error: redact.words(failure) }),
-    waitingFor: record?.waitingFor ?? recording?.waitingFor ?? [],
-    steps: steps.map((step) => shownStep(step, redact)),
-    dropped,
-    timeline: timeline.map((visit) => shownVisit(visit, redact)),
-    messages: toMessages(steps, timeline).map((message) => ({ ...message, text: textFor(message.text, redact) })),
-    path: definition === undefined ? { nodes: {}, edges: [] } : toPath(createDiagram(definition), timeline, summary.status),
-  }
-}
-
-function shownStep({ data, detail, ...step }: HistoryStep, redact: Redact): HistoryStep {
-  return {
-    ...step,
-    ...(data === undefined ? {} : { data: redact(data) }),
-    ...(detail === undefined ? {} : { detail: redact.words(detail) as NonNullable<HistoryStep['detail']> }),
-  }
-}
-
-function shownVisit(visit: StateVisit, redact: Redact): StateVisit {
-  return {
-    ...visit,
-    ...(visit.before === undefined ? {} : { before: redact(visit.before) }),
-    ...(visit.after === undefined ? {} : { after: redact(visit.after) }),
-    actions: visit.actions.map((action) => ({
-      ...action,
-      ...(action.result === undefined ? {} : { result: redact(action.result) }),
-      ...(action.error === undefined ? {} : { error: redact.words(action.error) as NonNullable<typeof action.error> }),
-    })),
-  }
-}
-
-function textFor(text: string, redact: Redact): string {
-  const shown = redact.words(text)
-  return typeof shown === 'string' ? shown : ''
-}
-
-function toSummary({ id, workflowId, version, status, startedAt, endedAt, businessKey, parentInstanceId }: Recording): InstanceSummary {
-  return {
-    id, workflowId, version, status, startedAt,
-    ...(endedAt === undefined ? {} : { endedAt }),
-    ...(businessKey === undefined ? {} : { businessKey }),
-    ...(parentInstanceId === undefined ? {} : { parentInstanceId }),
-  }
-}
-
-function ofRecord({ id, workflowId, version, status, startedAt, endedAt, businessKey, parentInstanceId }: InstanceRecord): InstanceSummary {
-  return {
-    id, workflowId, version, status, startedAt,
-    ...(endedAt === undefined ? {} : { endedAt }),
-    ...(businessKey === undefined ? {} : { businessKey }),
-    ...(parentInstanceId === undefined ? {} : { parentInstanceId }),
-  }
+function toSummary({ id, workflowId, version, status, startedAt, endedAt, businessKey, parentInstanceId }: Recording | InstanceRecord): InstanceSummary {
+  return compact({ id, workflowId, version, status, startedAt, endedAt, businessKey, parentInstanceId })
 }
 
 async function fromHost(host: Host, query: ListQuery, known: ReadonlySet<string>): Promise<InstanceSummary[]> {
@@ -195,15 +95,9 @@ async function fromHost(host: Host, query: ListQuery, known: ReadonlySet<string>
   let cursor: string | undefined
   let looked = 0
   do {
-    const page = await host.list({
-      limit: HOST_PAGE,
-      ...(query.workflowId === undefined ? {} : { workflowId: query.workflowId }),
-      ...(query.status === undefined ? {} : { status: query.status }),
-      ...(before === undefined ? {} : { startedBefore: before.startedAt }),
-      ...(cursor === undefined ? {} : { cursor }),
-    })
+    const page = await host.list(compact({ limit: HOST_PAGE, workflowId: query.workflowId, status: query.status, startedBefore: before?.startedAt, cursor }))
     looked += page.instances.length
-    found.push(...page.instances.map(ofRecord).filter((each) => !known.has(each.id) && fits(each, query)))
+    found.push(...page.instances.map(toSummary).filter((each) => !known.has(each.id) && fits(each, query)))
     cursor = page.cursor
   } while (cursor !== undefined && found.length <= query.limit && looked < MOST_SEARCHED)
   return found

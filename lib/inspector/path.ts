@@ -33,10 +33,11 @@ export function toPath({ root }: Diagram, timeline: readonly StateVisit[], statu
   for (const [index, visit] of timeline.entries()) {
     const node = states.get(visit.state)
     if (node === undefined) continue
-    markState(nodes, node, timeline, visit)
+    Object.assign(nodes, marksOf(node, visit, timeline.filter(({ state }) => state === visit.state).length))
     const next = timeline[index + 1]
     const target = next === undefined ? undefined : states.get(next.state)
-    const edge = next === undefined ? endOf(edges, node, visit, status) : wayTo(edges, node, visit, target?.id)
+    const ways = edges.filter(({ source }) => source === node.id)
+    const edge = next === undefined ? endOf(ways, visit, status) : choose(ways.filter((way) => way.target === target?.id), visit)
     if (edge === undefined) continue
     taken.add(edge.id)
     if (next === undefined) nodes[edge.target] = { status: 'done' }
@@ -44,14 +45,15 @@ export function toPath({ root }: Diagram, timeline: readonly StateVisit[], statu
   return { nodes, edges: [...taken, ...chainsIn(all, nodes)] }
 }
 
-function markState(nodes: Record<string, NodeMark>, node: DiagramNode, timeline: readonly StateVisit[], visit: StateVisit): void {
-  const visits = timeline.filter(({ state }) => state === visit.state).length
+type Marks = Readonly<Record<string, NodeMark>>
+
+function marksOf(node: DiagramNode, visit: StateVisit, visits: number): Marks {
   const iterations = node.type === 'foreach' ? `${String(visit.actions.filter(({ status }) => status === 'done').length)} done` : undefined
   const attempts = Math.max(1, ...visit.actions.map((action) => action.attempts))
   const notes = [visits > 1 ? `×${String(visits)}` : undefined, iterations, attempts > 1 ? `attempt ${String(attempts)}` : undefined].filter((note) => note !== undefined)
-  nodes[node.id] = { status: visit.status, ...(notes.length === 0 ? {} : { note: notes.join(', ') }) }
   const order = branchOrder(node, visit)
-  for (const branch of node.children.filter(({ kind }) => kind === 'branch')) markBranch(nodes, branch, visit, order.indexOf(branch.branch ?? '') + 1)
+  const branches = node.children.filter(({ kind }) => kind === 'branch').map((branch) => branchMarks(branch, visit, order.indexOf(branch.branch ?? '') + 1))
+  return Object.assign({ [node.id]: { status: visit.status, ...(notes.length === 0 ? {} : { note: notes.join(', ') }) } }, ...branches) as Marks
 }
 
 /** Names of the branches that are done, in the order in which they were. */
@@ -65,18 +67,18 @@ function branchOrder({ children }: DiagramNode, { actions }: StateVisit): string
   return ended.sort((left, right) => left.last - right.last).map(({ branch }) => branch)
 }
 
-function markBranch(nodes: Record<string, NodeMark>, branch: DiagramNode, { actions, status }: StateVisit, place: number): void {
+/** @param place in which the branch was done, from 1; 0 when it was not */
+function branchMarks(branch: DiagramNode, { actions, status }: StateVisit, place: number): Marks {
   const own = actions.filter((action) => action.branch === branch.branch)
-  if (own.length === 0) return
-  nodes[`${branch.id}-initial`] = { status: 'done' }
+  if (own.length === 0) return {}
+  const marks: Record<string, NodeMark> = { [`${branch.id}-initial`]: { status: 'done' } }
   for (const action of branch.children.filter(({ kind }) => kind === 'action')) {
     const entry = own.findLast((each) => each.action === action.action)
-    if (entry !== undefined) nodes[action.id] = { status: entry.status }
+    if (entry !== undefined) marks[action.id] = { status: entry.status }
   }
+  if (place > 0) return { ...marks, [branch.id]: { status: 'done', note: `${String(place)}.` }, [`${branch.id}-end`]: { status: 'done' } }
   const worst = (['failed', 'active', 'cancelled'] as const).find((each) => own.some((action) => action.status === each))
-  const left = status !== 'active' && place === 0 ? 'cancelled' : 'active'
-  nodes[branch.id] = { status: place > 0 ? 'done' : worst ?? left, ...(place > 0 ? { note: `${String(place)}.` } : {}) }
-  if (place > 0) nodes[`${branch.id}-end`] = { status: 'done' }
+  return { ...marks, [branch.id]: { status: worst ?? (status === 'active' ? 'active' : 'cancelled') } }
 }
 
 /** Steps inside branches whose both ends were reached. */
@@ -85,13 +87,8 @@ function chainsIn(all: readonly DiagramNode[], nodes: Readonly<Record<string, No
     .flatMap(({ edges }) => edges.filter(({ source, target }) => nodes[source] !== undefined && nodes[target] !== undefined).map(({ id }) => id))
 }
 
-function wayTo(edges: readonly DiagramEdge[], node: DiagramNode, visit: StateVisit, target: string | undefined): DiagramEdge | undefined {
-  return choose(edges.filter((edge) => edge.source === node.id && edge.target === target), visit)
-}
-
-function endOf(edges: readonly DiagramEdge[], node: DiagramNode, visit: StateVisit, status: InstanceStatus): DiagramEdge | undefined {
-  if (status !== 'completed') return undefined
-  return choose(edges.filter((edge) => edge.source === node.id && (edge.target === 'end' || edge.target === `${node.id}-end`)), visit)
+function endOf(ways: readonly DiagramEdge[], visit: StateVisit, status: InstanceStatus): DiagramEdge | undefined {
+  return status === 'completed' ? choose(ways.filter(({ source, target }) => target === 'end' || target === `${source}-end`), visit) : undefined
 }
 
 /** Of several ways to one place, the one that fits how the state was left. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { Cancel, Clock } from '../common/index.ts'
+import { compact, type Cancel, type Clock } from '../common/index.ts'
 import type { Notice, Recorder, Recording } from './recorder.ts'
 
 /** Sends what happens to browsers as server-sent events. */
@@ -125,9 +125,9 @@ const MESSAGES = new Set(['started', 'actionStarted', 'actionCompleted', 'action
 const ENDS = new Set(['completed', 'failed', 'aborted'])
 
 function placeOf({ state, branch, action }: { readonly state?: string; readonly branch?: string; readonly action?: string }): object {
-  return { ...(state === undefined ? {} : { state }), ...(branch === undefined ? {} : { branch }), ...(action === undefined ? {} : { action }) }
+  return compact({ state, branch, action })
 }
 
 function brief({ id, workflowId, version, status, startedAt, endedAt }: Recording): object {
-  return { id, workflowId, version, status, startedAt, ...(endedAt === undefined ? {} : { endedAt }) }
+  return compact({ id, workflowId, version, status, startedAt, endedAt })
 }

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../common/index.ts'
-import type { Definition } from '../definition/index.ts'
+import { compact, type Json, type JsonObject } from '../common/index.ts'
+import type { Action, Definition, State } from '../definition/index.ts'
 import type { HistoryStep, InstanceStatus } from '../hosts/index.ts'
 
 /** How a part of an instance stands. */
@@ -49,7 +49,7 @@ export function toTimeline(steps: readonly HistoryStep[], status: InstanceStatus
   const visits: StateVisit[] = []
   for (const step of steps) {
     const visit = step.state === undefined ? visits.at(-1) : visits.findLast(({ state }) => state === step.state) ?? visits.at(-1)
-    take(step, visit, visits, definition)
+    take(step, visit, { visits, definition })
   }
   const last = visits.at(-1)
   if (last !== undefined && last.endedAt === undefined) {
@@ -58,7 +58,12 @@ export function toTimeline(steps: readonly HistoryStep[], status: InstanceStatus
   return visits
 }
 
-function take(step: HistoryStep, visit: StateVisit | undefined, visits: StateVisit[], definition: Definition | undefined): void {
+interface Visiting {
+  readonly visits: StateVisit[]
+  readonly definition: Definition | undefined
+}
+
+function take(step: HistoryStep, visit: StateVisit | undefined, { visits, definition }: Visiting): void {
   switch (step.type) {
     case 'stateEntered':
       leave(visits.at(-1), step)
@@ -88,11 +93,7 @@ function take(step: HistoryStep, visit: StateVisit | undefined, visits: StateVis
 
 function newVisit(step: HistoryStep, definition: Definition | undefined): StateVisit {
   const type = definition?.states.find(({ name }) => name === step.state)?.type
-  return {
-    state: step.state ?? '', startedAt: step.at, status: 'active', actions: [], events: [],
-    ...(type === undefined ? {} : { type }),
-    ...(step.data === undefined ? {} : { before: step.data }),
-  }
+  return { state: step.state ?? '', startedAt: step.at, status: 'active', actions: [], events: [], ...compact({ type, before: step.data }) }
 }
 
 function leave(visit: StateVisit | undefined, { at, data, type }: HistoryStep): void {
@@ -144,21 +145,34 @@ function settle(action: ActionEntry, { type, at, data, detail, sequence }: Histo
 }
 
 function newAction({ action = '', branch, at, state }: HistoryStep, definition: Definition | undefined): ActionEntry {
-  const calls = calledBy(action, state, branch, definition)
-  return { action, startedAt: at, status: 'active', attempts: 1, ...(branch === undefined ? {} : { branch }), ...(calls === undefined ? {} : { calls }) }
+  const calls = definition === undefined ? undefined : calledBy({ action, branch, state }, definition)
+  return { action, startedAt: at, status: 'active', attempts: 1, ...compact({ branch, calls }) }
 }
 
-function calledBy(name: string, stateName: string | undefined, branch: string | undefined, definition: Definition | undefined): string | undefined {
-  const state = definition?.states.find((candidate) => candidate.name === stateName)
-  if (state === undefined || definition === undefined) return undefined
-  const actions = state.type === 'parallel' ? state.branches.filter((each) => each.name === branch).flatMap((each) => each.actions)
-    : state.type === 'event' ? state.onEvents.flatMap((each) => each.actions)
-      : state.type === 'callback' ? [state.action] : 'actions' in state ? state.actions : []
-  const action = actions.find((each) => (each.name ?? each.functionRef?.refName ?? each.subFlowRef?.workflowId) === name) ?? (actions.length === 1 ? actions[0] : undefined)
+interface ActionPlace {
+  readonly action: string
+  readonly branch: string | undefined
+  readonly state: string | undefined
+}
+
+function calledBy(place: ActionPlace, definition: Definition): string | undefined {
+  const state = definition.states.find(({ name }) => name === place.state)
+  const actions = state === undefined ? [] : actionsOf(state, place.branch)
+  const named = actions.find(({ name, functionRef, subFlowRef }) => (name ?? functionRef?.refName ?? subFlowRef?.workflowId) === place.action)
+  const action = named ?? (actions.length === 1 ? actions[0] : undefined)
   if (action?.subFlowRef !== undefined) return `sub-flow ${action.subFlowRef.workflowId}`
   if (action?.eventRef !== undefined) return `event ${action.eventRef.triggerEventRef}`
   const called = definition.functions.find((each) => each.name === action?.functionRef?.refName)
   return called === undefined ? undefined : `${called.type} ${called.name}`
+}
+
+function actionsOf(state: State, branch: string | undefined): readonly Action[] {
+  switch (state.type) {
+    case 'parallel': return state.branches.filter(({ name }) => name === branch).flatMap(({ actions }) => actions)
+    case 'event': return state.onEvents.flatMap(({ actions }) => actions)
+    case 'callback': return [state.action]
+    default: return 'actions' in state ? state.actions : []
+  }
 }
 
 function textOf(value: Json | undefined): string {

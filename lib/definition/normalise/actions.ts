@@ -1,7 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from '../../common/index.ts'
+import { compact, isJsonObject, type Json, type JsonObject } from '../../common/index.ts'
 import type { Action, ActionDataFilter, ActionEventRef, EventDataFilter, FunctionRef, SubFlowRef } from '../types.ts'
 import {
-  compact, readContextAttributes, readData, readFlag, readMilliseconds, readName, readNames, readObject, readObjects, readText, readWord,
+  readContextAttributes, readData, readFlag, readMilliseconds, readName, readNames, readObject, readObjects, readText, readWord,
   type ReadContext,
 } from './read.ts'
 
@@ -14,7 +14,7 @@ export function normaliseActions(source: unknown, context: ReadContext): readonl
 export function normaliseAction(source: unknown, context: ReadContext): Action {
   const action = readObject(source)
   const sleep = readObject(action['sleep'])
-  return compact<Action>({
+  return compact({
     name: readName(action['name']),
     functionRef: normaliseFunctionRef(action['functionRef']),
     eventRef: normaliseEventRef(action['eventRef'], context),
@@ -31,7 +31,7 @@ export function normaliseAction(source: unknown, context: ReadContext): Action {
 /** Writes out an event data filter; `useData` is true when absent (S155). */
 export function normaliseEventDataFilter(source: unknown): EventDataFilter {
   const filter = readObject(source)
-  return compact<EventDataFilter>({
+  return compact({
     data: readText(filter['data']),
     toStateData: readText(filter['toStateData']),
     useData: readFlag(filter['useData'], true),
@@ -41,7 +41,7 @@ export function normaliseEventDataFilter(source: unknown): EventDataFilter {
 function normaliseFunctionRef(source: unknown): FunctionRef | undefined {
   if (typeof source === 'string') return { refName: source.trim(), invoke: 'sync' }
   if (!isJsonObject(source)) return undefined
-  return compact<FunctionRef>({
+  return compact({
     refName: readName(source['refName']) ?? '',
     arguments: readArguments(source['arguments']),
     selectionSet: readText(source['selectionSet']),
@@ -55,7 +55,7 @@ function readArguments(value: unknown): JsonObject | readonly Json[] | string | 
 
 function normaliseEventRef(source: unknown, context: ReadContext): ActionEventRef | undefined {
   if (!isJsonObject(source)) return undefined
-  return compact<ActionEventRef>({
+  return compact({
     triggerEventRef: readName(source['triggerEventRef']) ?? '',
     resultEventRef: readName(source['resultEventRef']),
     resultEventTimeout: readMilliseconds(source['resultEventTimeout'], context),
@@ -68,7 +68,7 @@ function normaliseEventRef(source: unknown, context: ReadContext): ActionEventRe
 function normaliseSubFlowRef(source: unknown): SubFlowRef | undefined {
   const properties = typeof source === 'string' ? { workflowId: source } : source
   if (!isJsonObject(properties)) return undefined
-  return compact<SubFlowRef>({
+  return compact({
     workflowId: readName(properties['workflowId']) ?? '',
     version: readName(properties['version']),
     invoke: readWord(properties['invoke'], ['sync', 'async'], 'sync'),
@@ -78,7 +78,7 @@ function normaliseSubFlowRef(source: unknown): SubFlowRef | undefined {
 
 function normaliseActionDataFilter(source: unknown): ActionDataFilter {
   const filter = readObject(source)
-  return compact<ActionDataFilter>({
+  return compact({
     fromStateData: readText(filter['fromStateData']),
     results: readText(filter['results']),
     toStateData: readText(filter['toStateData']),

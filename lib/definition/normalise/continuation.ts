@@ -1,14 +1,14 @@
-import { isJsonObject } from '../../common/index.ts'
+import { compact, isJsonObject } from '../../common/index.ts'
 import type { ContinueAs, Continuation, End, OnError, ProducedEvent, Transition, WorkflowExecTimeout } from '../types.ts'
 import {
-  compact, readContextAttributes, readData, readFlag, readJson, readMilliseconds, readName, readNames, readObject, readObjects,
+  readContextAttributes, readData, readFlag, readJson, readMilliseconds, readName, readNames, readObject, readObjects,
   type ReadContext,
 } from './read.ts'
 
 /** Writes out where a state, condition or error handler goes on: `transition` or `end` (S096). */
 export function normaliseContinuation(source: unknown, context: ReadContext): Continuation {
   const { transition, end } = readObject(source)
-  return compact<Continuation>({ transition: normaliseTransition(transition), end: normaliseEnd(end, context) })
+  return compact({ transition: normaliseTransition(transition), end: normaliseEnd(end, context) })
 }
 
 /** Writes out a transition; a text is the name of the next state (S277). */
@@ -27,7 +27,7 @@ function normaliseEnd(source: unknown, context: ReadContext): End | undefined {
   if (readFlag(source, false)) return { terminate: false, compensate: false, produceEvents: [] }
   if (!isJsonObject(source)) return undefined
   const continueAs = normaliseContinueAs(source['continueAs'], context)
-  return compact<End>({
+  return compact({
     terminate: readFlag(source['terminate'], false) || continueAs !== undefined,
     compensate: readFlag(source['compensate'], false),
     produceEvents: normaliseProducedEvents(source['produceEvents']),
@@ -51,7 +51,7 @@ export function normaliseWorkflowExecTimeout(source: unknown, context: ReadConte
   const properties = isJsonObject(source) ? source : { duration: source }
   const duration = readMilliseconds(properties['duration'], context)
   if (duration === undefined) return undefined
-  return compact<WorkflowExecTimeout>({
+  return compact({
     duration,
     interrupt: readFlag(readObject(source)['interrupt'], context.profile === 'sonataflow'),
     runBefore: readName(readObject(source)['runBefore']),
@@ -61,7 +61,7 @@ export function normaliseWorkflowExecTimeout(source: unknown, context: ReadConte
 function normaliseContinueAs(source: unknown, context: ReadContext): ContinueAs | undefined {
   if (typeof source === 'string') return { workflowId: source.trim() }
   if (!isJsonObject(source)) return undefined
-  return compact<ContinueAs>({
+  return compact({
     workflowId: readName(source['workflowId']) ?? '',
     version: readName(source['version']),
     data: readData(source['data']),
@@ -70,7 +70,7 @@ function normaliseContinueAs(source: unknown, context: ReadContext): ContinueAs 
 }
 
 function normaliseProducedEvents(source: unknown): readonly ProducedEvent[] {
-  return readObjects(source).map((event) => compact<ProducedEvent>({
+  return readObjects(source).map((event) => compact({
     eventRef: readName(event['eventRef']) ?? '',
     data: readJson(event['data']),
     contextAttributes: readContextAttributes(event['contextAttributes']),

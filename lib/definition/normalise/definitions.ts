@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject } from '../../common/index.ts'
+import { compact, isJsonObject, type JsonObject } from '../../common/index.ts'
 import type {
-  AuthDefinition, Correlation, DataSchema, ErrorDefinition, EventDefinition, FunctionDefinition, FunctionType, RetryDefinition, Schedule, Start,
+  AuthDefinition, DataSchema, ErrorDefinition, EventDefinition, FunctionDefinition, FunctionType, RetryDefinition, Schedule, Start,
 } from '../types.ts'
 import {
-  compact, isNumeric, readFlag, readMilliseconds, readName, readNumber, readObject, readObjects, readText, readWord, type ReadContext,
+  isNumeric, readFlag, readMilliseconds, readName, readNumber, readObject, readObjects, readText, readWord, type ReadContext,
 } from './read.ts'
 
 /** Kinds of functions (S116). */
@@ -11,7 +11,7 @@ const FUNCTION_TYPES = ['rest', 'asyncapi', 'rpc', 'graphql', 'odata', 'expressi
 
 /** Writes out a function; `rest` when no type is given (S115). */
 export function normaliseFunction(source: JsonObject): FunctionDefinition {
-  return compact<FunctionDefinition>({
+  return compact({
     name: readName(source['name']) ?? '',
     type: readWord(source['type'], FUNCTION_TYPES, 'rest'),
     operation: readText(source['operation']) ?? '',
@@ -22,13 +22,13 @@ export function normaliseFunction(source: JsonObject): FunctionDefinition {
 
 /** Writes out an event; consumed and data only when not said otherwise (S130, S133). */
 export function normaliseEvent(source: JsonObject): EventDefinition {
-  return compact<EventDefinition>({
+  return compact({
     name: readName(source['name']) ?? '',
     type: readName(source['type']) ?? '',
     source: readName(source['source']),
     kind: readWord(source['kind'], ['consumed', 'produced'], 'consumed'),
     dataOnly: readFlag(source['dataOnly'], true),
-    correlation: readObjects(source['correlation']).map((rule) => compact<Correlation>({
+    correlation: readObjects(source['correlation']).map((rule) => compact({
       contextAttributeName: readName(rule['contextAttributeName']) ?? '',
       contextAttributeValue: readText(rule['contextAttributeValue']),
     })),
@@ -39,12 +39,12 @@ export function normaliseEvent(source: JsonObject): EventDefinition {
 /** Writes out an error; without a name its code is its name. */
 export function normaliseError(source: JsonObject): ErrorDefinition {
   const code = readName(source['code'])
-  return compact<ErrorDefinition>({ name: readName(source['name']) ?? code ?? '', code, description: readText(source['description']) })
+  return compact({ name: readName(source['name']) ?? code ?? '', code, description: readText(source['description']) })
 }
 
 /** Writes out a retry strategy; durations become milliseconds, numbers in text become numbers (S211–S217). */
 export function normaliseRetry(source: JsonObject, context: ReadContext): RetryDefinition {
-  return compact<RetryDefinition>({
+  return compact({
     name: readName(source['name']) ?? '',
     delay: readMilliseconds(source['delay'], context) ?? 0,
     maxDelay: readMilliseconds(source['maxDelay'], context),
@@ -68,7 +68,7 @@ export function normaliseAuth(source: JsonObject): AuthDefinition {
 /** Writes out the start; absent, it is the first state (S009). */
 export function normaliseStart(source: unknown, firstState: string): Start {
   const stateName = isJsonObject(source) ? readName(source['stateName']) : readName(source)
-  return compact<Start>({ stateName: stateName ?? firstState, schedule: isJsonObject(source) ? readSchedule(source['schedule']) : undefined })
+  return compact({ stateName: stateName ?? firstState, schedule: isJsonObject(source) ? readSchedule(source['schedule']) : undefined })
 }
 
 /** Writes out a data schema whose reference has been resolved (S023, S024). */
@@ -76,7 +76,7 @@ export function normaliseDataSchema(source: unknown): DataSchema | undefined {
   if (!isJsonObject(source)) return undefined
   const { schema } = source
   if (typeof schema !== 'boolean' && !isJsonObject(schema)) return undefined
-  return compact<DataSchema>({
+  return compact({
     schema,
     failOnValidationErrors: readFlag(source['failOnValidationErrors'], true),
     uri: readText(source['uri']),
@@ -87,7 +87,7 @@ function readSchedule(source: unknown): Schedule | undefined {
   if (typeof source === 'string') return { interval: source.trim(), timezone: 'UTC' }
   if (!isJsonObject(source)) return undefined
   const cron = typeof source['cron'] === 'string' ? { expression: source['cron'] } : source['cron']
-  return compact<Schedule>({
+  return compact({
     interval: readName(source['interval']),
     cron: isJsonObject(cron)
       ? compact({ expression: readName(cron['expression']) ?? '', validUntil: readName(cron['validUntil']) })

@@ -9,11 +9,6 @@ export interface ReadContext {
   readonly branchData: 'shared' | 'isolated'
 }
 
-/** Drops the properties that are `undefined`: absent and undefined are two things to deep equality. */
-export function compact<T extends object>(properties: { [Key in keyof T]: T[Key] | undefined }): T {
-  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as T
-}
-
 /** Reads a name or another text without expressions: trimmed; numbers and booleans as text. */
 export function readName(value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)

@@ -1,11 +1,11 @@
-import { type JsonObject } from '../../common/index.ts'
+import { compact, type JsonObject } from '../../common/index.ts'
 import type {
   Branch, Continuation, DataCondition, EventCondition, OnEvents, ParallelState, State, StateCommon, StateType, Timeouts,
 } from '../types.ts'
 import { normaliseAction, normaliseActions, normaliseEventDataFilter } from './actions.ts'
 import { normaliseContinuation, normaliseOnErrors } from './continuation.ts'
 import {
-  compact, readFlag, readJson, readMilliseconds, readName, readNames, readNumberOrExpression, readObject, readObjects, readText, readWord,
+  readFlag, readJson, readMilliseconds, readName, readNames, readNumberOrExpression, readObject, readObjects, readText, readWord,
   type ReadContext,
 } from './read.ts'
 import { inheritTimeouts, readTimeouts, TIMEOUTS_OF_BRANCH, TIMEOUTS_OF_STATE } from './timeouts.ts'
@@ -54,7 +54,7 @@ const NORMALISERS: { readonly [Type in StateType]: StateNormaliser<Type> } = {
     })),
   }),
   sleep: (source, common, context) => ({ ...common, type: 'sleep', duration: readMilliseconds(source['duration'], context) ?? 0 }),
-  foreach: (source, common, context) => compact<Extract<State, { type: 'foreach' }>>({
+  foreach: (source, common, context) => compact({
     ...common,
     type: 'foreach',
     inputCollection: readText(source['inputCollection']) ?? '',
@@ -77,7 +77,7 @@ const NORMALISERS: { readonly [Type in StateType]: StateNormaliser<Type> } = {
 export function normaliseState(source: JsonObject, context: StateContext): State {
   const type = source['type'] as StateType
   const filter = readObject(source['stateDataFilter'])
-  const common = compact<StateCommon & Continuation>({
+  const common: StateCommon & Continuation = compact({
     id: readName(source['id']),
     name: readName(source['name']) ?? '',
     stateDataFilter: compact({ input: readText(filter['input']), output: readText(filter['output']) }),
@@ -114,7 +114,7 @@ function normaliseParallel(source: JsonObject, common: StateCommon & Continuatio
   // none (S068).
   const fromState = { ...context.inherited, ...common.timeouts }
   const choice = readObject(source['metadata'])['branchData'] ?? source['branchData']
-  return compact<ParallelState>({
+  return compact({
     ...common,
     type: 'parallel',
     completionType: readWord(source['completionType'], ['allOf', 'atLeast'], 'allOf'),
@@ -129,7 +129,7 @@ function normaliseParallel(source: JsonObject, common: StateCommon & Continuatio
 }
 
 function normaliseDataCondition(source: JsonObject, context: ReadContext): DataCondition {
-  return compact<DataCondition>({
+  return compact({
     name: readName(source['name']),
     condition: readText(source['condition']) ?? '',
     metadata: readObject(source['metadata']),
@@ -138,7 +138,7 @@ function normaliseDataCondition(source: JsonObject, context: ReadContext): DataC
 }
 
 function normaliseEventCondition(source: JsonObject, context: ReadContext): EventCondition {
-  return compact<EventCondition>({
+  return compact({
     name: readName(source['name']),
     eventRef: readName(source['eventRef']) ?? '',
     eventDataFilter: normaliseEventDataFilter(source['eventDataFilter']),

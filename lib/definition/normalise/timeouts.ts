@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../common/index.ts'
+import { compact, isJsonObject } from '../../common/index.ts'
 import type { StateType, Timeouts } from '../types.ts'
-import { compact, readMilliseconds, readObject, type ReadContext } from './read.ts'
+import { readMilliseconds, readObject, type ReadContext } from './read.ts'
 
 /** Kinds of timeouts that a state or branch may have. */
 export type TimeoutKind = keyof Timeouts
@@ -25,7 +25,7 @@ export function readTimeouts(source: unknown, context: ReadContext): Timeouts {
   const timeouts = readObject(source)
   const state = timeouts['stateExecTimeout']
   const total = readMilliseconds(isJsonObject(state) ? state['total'] : state, context)
-  return compact<Timeouts>({
+  return compact({
     stateExecTimeout: total === undefined
       ? undefined
       : compact({ total, single: readMilliseconds(readObject(state)['single'], context) }),

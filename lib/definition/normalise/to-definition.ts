@@ -1,10 +1,10 @@
-import type { JsonObject } from '../../common/index.ts'
+import { compact, type JsonObject } from '../../common/index.ts'
 import type { Definition } from '../types.ts'
 import { normaliseWorkflowExecTimeout } from './continuation.ts'
 import {
   normaliseAuth, normaliseDataSchema, normaliseError, normaliseEvent, normaliseFunction, normaliseRetry, normaliseStart,
 } from './definitions.ts'
-import { compact, readFlag, readName, readNames, readObject, readObjects, readText, readWord, type ReadContext } from './read.ts'
+import { readFlag, readName, readNames, readObject, readObjects, readText, readWord, type ReadContext } from './read.ts'
 import { normaliseState } from './states.ts'
 import { readTimeouts } from './timeouts.ts'
 
@@ -35,7 +35,7 @@ export function toDefinition(document: JsonObject, options: NormaliseOptions): D
   const states = readObjects(document['states']).map((state) => normaliseState(state, stateContext))
   const key = readName(document['key'])
   const list = (name: string): readonly JsonObject[] => readObjects(document[name])
-  return compact<Definition>({
+  return compact({
     id: readName(document['id']) ?? key ?? '',
     key,
     name: readName(document['name']),

@@ -1,0 +1,13 @@
+/** The properties of an object, those that may be `undefined` as optional ones. */
+export type Compact<T> = { readonly [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key] }
+  & { readonly [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined> }
+
+/**
+ * Copies an object without the properties that are `undefined`: absent and undefined are two things to deep equality and to types.
+ *
+ * @example
+ * compact({ id: 'i1', endedAt: undefined }) // => { id: 'i1' }
+ */
+export function compact<const T extends object>(properties: T): Compact<T> {
+  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Compact<T>
+}
