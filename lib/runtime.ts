@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { createAccessControl, createAuthorizer } from './auth/index.ts'
-import type { Cancel } from './common/index.ts'
+import { keepAlive, type Cancel } from './common/index.ts'
 import { loadDefinition, type LoadOptions } from './definition/index.ts'
 import { createLoader, createRegistry, deploy, watchFiles, type DeployOptions, type Loader, type Registry } from './deployment/index.ts'
 import { createFunctionCompiler, findHostModules, loadHostClasses, type FunctionCompiler } from './functions/index.ts'
@@ -65,21 +65,31 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       await outgoing.idle()
     },
     async close(graceMilliseconds = settings.duration('sonatina.shutdown.timeout', 30_000)) {
-      unwatch?.()
-      schedules.close()
-      // Its streams would hold the server's connections open.
-      await inspector?.close()
-      // Requests first, then what they started, then the connections that both used.
-      await server?.close(graceMilliseconds)
-      await host.close(graceMilliseconds)
-      await outgoing.close(graceMilliseconds)
-      await parts.tracing?.close(graceMilliseconds)
-      await parts.functions.close()
-      await parts.hosted?.close()
-      await parts.clients.close()
-      await parts.devServices?.close()
+      const release = keepAlive()
+      try {
+        unwatch?.()
+      parts.tenancy?.close()
+        schedules.close()
+        // Its streams would hold the server's connections open.
+        await inspector?.close()
+        // Requests first, then what they started, then the connections that both used.
+        await server?.close(graceMilliseconds)
+        await closeParts(parts, graceMilliseconds)
+      } finally {
+        release()
+      }
     },
   }
+}
+
+async function closeParts({ host, outgoing, tracing, functions, hosted, clients, devServices }: Parts, graceMilliseconds: number): Promise<void> {
+  await host.close(graceMilliseconds)
+  await outgoing.close(graceMilliseconds)
+  await tracing?.close(graceMilliseconds)
+  await functions.close()
+  await hosted?.close()
+  await clients.close()
+  await devServices?.close()
 }
 
 /** The key lets a run that was started before a crash not be started again after it. */

@@ -1,6 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
-import { MessageChannel } from 'node:worker_threads'
-import type { Clock } from '../common/index.ts'
+import { keepAlive, type Clock } from '../common/index.ts'
 import { isClusterMessage, type ClusterMessage } from './messages.ts'
 
 /** How the processes of a cluster are run. */
@@ -61,8 +60,6 @@ class Primary {
   readonly #options: PrimaryOptions
   readonly #lives = new Map<number, Life>()
   readonly #passed = new Map<number, Passed>()
-  // Timers of the clock do not keep a process, and while all workers wait to be started again nothing else does.
-  readonly #keepAlive = new MessageChannel().port1
   #lastCall = 0
   #isStopping = false
   #wasReady = false
@@ -75,10 +72,11 @@ class Primary {
 
   run(): Promise<number> {
     const done = new Promise<number>((resolve) => { this.#finish = resolve })
-    this.#keepAlive.ref()
+    // While all workers wait to be started again, nothing else does.
+    const release = keepAlive()
     for (let number = 0; number < this.#options.count; number += 1) this.#fork(number, 0)
     void this.#options.stopped.then(() => { this.#stop(0) })
-    return done.finally(() => { this.#keepAlive.close() })
+    return done.finally(release)
   }
 
   #fork(number: number, wait: number): void {

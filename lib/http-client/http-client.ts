@@ -46,7 +46,7 @@ export interface HttpClient {
    * message names the client and the reason, never the address.
    */
   request(request: HttpRequest): Promise<HttpResponse>
-  /** Closes the pools; running requests end first. */
+  /** Closes the pools; requests that still run fail. */
   close(): Promise<void>
 }
 

@@ -51,11 +51,11 @@ export class Pools {
     return this.#pools.get(origin) ?? this.#create(origin, purpose)
   }
 
-  /** Closes all pools; running requests end first. */
+  /** Closes all pools; requests that still run fail: whoever made them has had the time that a stop gives. */
   async close(): Promise<void> {
     const pools = new Set([...this.#pools.values()].map(({ dispatcher }) => dispatcher))
     this.#pools.clear()
-    await Promise.all([...pools].map((pool) => pool.close()))
+    await Promise.all([...pools].map((pool) => pool.destroy()))
   }
 
   #create(origin: string, purpose: string | undefined): OriginPool {
