@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { importModule, type Clock, type IdSource, type Json, type Logger } from './common/index.ts'
 import type { Settings } from './configuration/index.ts'
+import { watchFiles } from './deployment/index.ts'
 import { ConfigurationError } from './errors/index.ts'
 import type { HostedFunctions } from './functions/index.ts'
 import type { Mount } from './server/index.ts'
@@ -68,17 +69,20 @@ export interface TenancyPart {
   /** Comes before everything else. */
   readonly mount: Mount
   readonly enforcer: Enforcer
+  /** Ends the watching of its documents. */
+  close(): void
 }
 
 /**
- * Reads the Istio documents of `sonatina.tenancy.documents` and applies them to every request (tenancy.md §7).
+ * Reads the Istio documents of `sonatina.tenancy.documents` and applies them to every request (tenancy.md §7); with
+ * `sonatina.tenancy.watch` again when they change: what is invalid then changes nothing.
  *
  * @throws {@link TenancyError} `TENANCY_INVALID` when a document is invalid or there is none: a service that is to be guarded does not
  * start unguarded
  * @throws {@link ConfigurationError} `CONFIGURATION_MISSING` without the namespace of the workload
  */
-export async function openTenancy({ settings, root, log }: MountOptions): Promise<TenancyPart | undefined> {
-  const paths = settings.list('sonatina.tenancy.documents') ?? []
+export async function openTenancy({ settings, root, clock, log }: MountOptions): Promise<TenancyPart | undefined> {
+  const paths = (settings.list('sonatina.tenancy.documents') ?? []).map((path) => resolve(root, path))
   if (paths.length === 0) return undefined
   const namespace = settings.text('sonatina.tenancy.namespace')
   if (namespace === undefined) {
@@ -87,24 +91,34 @@ export async function openTenancy({ settings, root, log }: MountOptions): Promis
       message: `sonatina.tenancy.documents needs the namespace of this workload: ${settings.describeMissing(['sonatina.tenancy.namespace'])}`,
     })
   }
-  const { createEnforcer, loadDocuments } = await import('./tenancy/index.ts')
-  const { documents } = await loadDocuments(paths.map((path) => resolve(root, path)), () => Promise.resolve(''))
+  const { createEnforcer } = await import('./tenancy/index.ts')
+  const logger = log.child({ module: 'tenancy' })
   const trustDomain = settings.text('sonatina.tenancy.trust-domain')
   const rootNamespace = settings.text('sonatina.tenancy.root-namespace')
   const enforcer = createEnforcer({
-    documents: documents.map(({ value }) => value),
+    documents: await readPolicies(paths),
     workload: {
       namespace,
       labels: Object.fromEntries((settings.list('sonatina.tenancy.labels') ?? []).map((label) => splitLabel(label))),
       port: settings.number('sonatina.tenancy.port', settings.number('sonatina.http.port', 8080)),
     },
     mode: settings.text('sonatina.tenancy.mode', 'strict') === 'permissive' ? 'permissive' : 'strict',
-    logger: log.child({ module: 'tenancy' }),
+    logger,
     ...(trustDomain === undefined ? {} : { trustDomain }),
     ...(rootNamespace === undefined ? {} : { rootNamespace }),
   })
+  const changed = async (): Promise<void> => {
+    try {
+      if (enforcer.reload(await readPolicies(paths))) logger.info({ policies: enforcer.status().policies }, 'policies were loaded again')
+    } catch (error) {
+      logger.error({ fault: error instanceof Error ? error.message : String(error) }, 'the new policies cannot be read; the ones before stay in force')
+    }
+  }
+  const isWatched = settings.boolean('sonatina.tenancy.watch', settings.profile === 'dev')
+  const unwatch = isWatched ? await watchFiles({ paths, clock, log: logger, changed }) : undefined
   return {
     enforcer,
+    close() { unwatch?.() },
     mount: {
       path: '/',
       stage: 'first',
@@ -112,6 +126,14 @@ export async function openTenancy({ settings, root, log }: MountOptions): Promis
       upgrade: (request, socket) => { enforcer.guardUpgrade(request, socket) },
     },
   }
+}
+
+/** Reads all policies or none: a file that does not parse may be the one that denies. */
+async function readPolicies(paths: readonly string[]): Promise<readonly unknown[]> {
+  const { invalidDocuments, loadDocuments } = await import('./tenancy/index.ts')
+  const { documents, violations } = await loadDocuments(paths, () => Promise.resolve(''))
+  if (violations.length > 0) throw invalidDocuments(violations)
+  return documents.map(({ value }) => value)
 }
 
 function splitLabel(label: string): [string, string] {

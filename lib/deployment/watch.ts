@@ -22,7 +22,7 @@ export async function watchFiles({ paths, clock, log, changed }: WatchOptions): 
   const later = (): void => {
     cancel()
     cancel = clock.at(clock.now() + STILL, () => {
-      changed().catch((error: unknown) => { log.error({ error }, 'definitions could not be loaded again') })
+      changed().catch((error: unknown) => { log.error({ error }, 'files could not be loaded again') })
     })
   }
   const watchers = await Promise.all(paths.map(async (path) => {

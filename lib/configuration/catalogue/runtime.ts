@@ -208,6 +208,7 @@ export const RUNTIME: readonly SettingDefinition[] = [
     setting('mode', 'choice', '`strict` denies every connection without a verified certificate.', { values: ['strict', 'permissive'], default: 'strict' }),
     setting('trust-domain', 'text', 'Trust domain of identities.', { default: 'cluster.local' }),
     setting('root-namespace', 'text', 'Root namespace of the mesh.', { default: 'istio-system' }),
+    setting('watch', 'boolean', 'Whether the documents are loaded again when their files change; an invalid set changes nothing.', { default: ({ profile }) => String(profile === 'dev'), defaultText: 'true in `dev`' }),
   ]),
   setting('sonatina.dev-services.enabled', 'boolean', 'Whether the authorization server and Acme of the reference workflow run in profile `dev`.', { default: 'true' }),
   setting('sonatina.definitions.watch', 'boolean', 'Whether definitions are loaded again when their files change.', { default: ({ profile }) => String(profile === 'dev'), defaultText: 'true in `dev`' }),
