@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { createAccessControl, createAuthorizer } from './auth/index.ts'
-import { keepAlive, type Cancel } from './common/index.ts'
+import { keepAlive, type Cancel, type Clock } from './common/index.ts'
 import { loadDefinition, type LoadOptions } from './definition/index.ts'
 import { createLoader, createRegistry, deploy, watchFiles, type DeployOptions, type Loader, type Registry } from './deployment/index.ts'
 import { createFunctionCompiler, findHostModules, loadHostClasses, type FunctionCompiler } from './functions/index.ts'
@@ -66,15 +66,18 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     },
     async close(graceMilliseconds = settings.duration('sonatina.shutdown.timeout', 30_000)) {
       const release = keepAlive()
+      // The server listens on for a while first.
+      const delay = server === undefined ? 0 : Math.min(settings.duration('sonatina.shutdown.delay', 0), graceMilliseconds)
+      const left = countDown(clock, clock.now() + delay + graceMilliseconds, Math.min(graceMilliseconds, LEAST_GRACE))
       try {
         unwatch?.()
-      parts.tenancy?.close()
+        parts.tenancy?.close()
         schedules.close()
         // Its streams would hold the server's connections open.
         await inspector?.close()
         // Requests first, then what they started, then the connections that both used.
         await server?.close(graceMilliseconds)
-        await closeParts(parts, graceMilliseconds)
+        await closeParts(parts, left)
       } finally {
         release()
       }
@@ -82,10 +85,18 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   }
 }
 
-async function closeParts({ host, outgoing, tracing, functions, hosted, clients, devServices }: Parts, graceMilliseconds: number): Promise<void> {
-  await host.close(graceMilliseconds)
-  await outgoing.close(graceMilliseconds)
-  await tracing?.close(graceMilliseconds)
+/** What each part has at least, in milliseconds, when those before it have taken all the time of a stop. */
+const LEAST_GRACE = 1000
+
+/** Tells what is left of the time of a stop, in milliseconds: all parts share it, for whoever stops the process waits no longer. */
+function countDown(clock: Clock, deadline: number, least: number): () => number {
+  return () => Math.max(deadline - clock.now(), least)
+}
+
+async function closeParts({ host, outgoing, tracing, functions, hosted, clients, devServices }: Parts, left: () => number): Promise<void> {
+  await host.close(left())
+  await outgoing.close(left())
+  await tracing?.close(left())
   await functions.close()
   await hosted?.close()
   await clients.close()

@@ -24,7 +24,7 @@ export async function readCluster(options: RuntimeOptions): Promise<ClusterPlan 
   if (count === 1) return undefined
   const reason = refusal(settings)
   if (reason !== undefined) throw new ConfigurationError({ code: 'CONFIGURATION_INVALID', message: `sonatina.cluster.workers=${String(count)}: ${reason}`, details: { key: 'sonatina.cluster.workers' } })
-  return { count, patience: settings.duration('sonatina.shutdown.delay', 0) + 3 * settings.duration('sonatina.shutdown.timeout', 30_000) + 5000 }
+  return { count, patience: settings.duration('sonatina.shutdown.delay', 0) + settings.duration('sonatina.shutdown.timeout', 30_000) + 10_000 }
 }
 
 function refusal(settings: Settings): string | undefined {
