@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../common/index.ts'
 /** A value now, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>
 
@@ -13,7 +14,7 @@ export interface AuthorizationContext {
   /** Inbound headers of the instance, names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   /** Stops waiting for a token; a token request that others wait for goes on. */
-  readonly signal?: AbortSignal
+  readonly signal?: CancelSignal
 }
 
 /** The credentials of one operation, compiled at load. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Cancel, Clock, Logger } from '../common/index.ts'
+import type { Cancel, CancelSignal, Clock, Logger } from '../common/index.ts'
 import { FunctionError } from '../errors/index.ts'
 import type { MaybePromise } from './authorization.ts'
 import { authFailed } from './failure.ts'
@@ -11,7 +11,7 @@ interface TokenWish {
   /** The caller's token, for exchange and jwt. */
   readonly subject?: string
   /** Stops waiting; the request goes on for the others that wait. */
-  readonly signal?: AbortSignal
+  readonly signal?: CancelSignal
 }
 
 /** Gives tokens of one client, from memory where it can (configuration.md §4 "Token cache"). */
@@ -200,7 +200,7 @@ function newEntry(subject: string | undefined): Entry {
   return { subject, token: undefined, validUntil: 0, flight: undefined, failure: undefined, lastUse: 0 }
 }
 
-function waitFor<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+function waitFor<T>(promise: Promise<T>, signal: CancelSignal | undefined): Promise<T> {
   if (!signal) return promise
   return new Promise<T>((resolve, reject) => {
     const stop = (): void => { reject(authFailed('The call was cancelled while it waited for a token', { cause: signal.reason })) }

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Logger } from '../common/index.ts'
+import type { CancelSignal, Json, JsonObject, Logger } from '../common/index.ts'
 import type { AuthDefinition, FunctionDefinition } from '../definition/index.ts'
 import type { MaybePromise } from '../expressions/index.ts'
 
@@ -24,6 +24,8 @@ export interface CallContext {
   readonly idempotencyKey: string
   /** Aborts when the branch, state or instance is stopped. */
   readonly signal: AbortSignal
+  /** The same, for calls of the runtime's own; absent where there is only the signal. */
+  readonly cancellation?: CancelSignal
   readonly log: Logger
 }
 

@@ -4,6 +4,7 @@ import { Instance, versionOf, type InstanceFacts, type PersistedInstance } from 
 import type { DeployedWorkflow } from './deployments.ts'
 import type { StartRequest } from './host.ts'
 import { OwnInstance, type DurableLife, type LiveInstance, type UnplacedStep } from './live-instance.ts'
+import { OwnEnvironment } from './own-environment.ts'
 import type { Begin, Births, NewInstance, Parts } from './parts.ts'
 
 /** Creates what makes instances and lets them begin. */
@@ -11,20 +12,13 @@ export function createBirths(parts: Parts, isClosing: () => boolean): Births {
   const { options, lives, waits } = parts
 
   function make(facts: InstanceFacts, workflow: DeployedWorkflow, durable: DurableLife | undefined): LiveInstance {
-    const { clock, ids, log, secrets, maxSteps = 100_000, kogitoAttributes = false } = options
     const report = stepReporter(parts, facts, durable, () => live)
-    const inspect = options.inspect?.(facts)
-    const environment = {
-      clock,
-      ids,
-      log: log.child({ instance: facts.id, workflow: facts.workflowId }),
-      secrets,
-      maxSteps,
-      kogitoAttributes,
-      withdraw: (_instance: Instance, token: string): void => { withdraw(live, token) },
-      ...(inspect === undefined ? {} : { inspect }),
-      ...(report === undefined ? {} : { report: (_instance: Instance, step: UnplacedStep): void => { report(step) } }),
-    }
+    const environment = new OwnEnvironment(options, facts, {
+      callsAtOnce: durable === undefined,
+      inspect: options.inspect?.(facts),
+      report,
+      withdraw: (token) => { withdraw(live, token) },
+    })
     const live = new OwnInstance({
       instance: new Instance(facts, workflow, environment),
       facts,

@@ -1,4 +1,4 @@
-import type { Cancel } from '../common/index.ts'
+import type { Cancel, Cancellation } from '../common/index.ts'
 import type { HostError } from '../errors/index.ts'
 import type { Command, Continuation, HistoryStep, Instance, InstanceFacts, RecordedFailure, SubflowCommand, WorkflowError } from '../instance/index.ts'
 import type { InstanceFailure, InstanceRecord, InstanceStatus, WaitRecord } from './host.ts'
@@ -17,7 +17,7 @@ export interface LiveInstance {
   readonly facts: InstanceFacts
   readonly workflow: DeployedWorkflow
   readonly timers: Map<string, Cancel>
-  readonly calls: Map<string, AbortController>
+  readonly calls: Map<string, Cancellation>
   /** Sub-flows that it waits for and that have not begun yet, by token. */
   readonly starting: Set<string>
   /** Sub-flows that it waits for, by the token of the effect. */
@@ -57,7 +57,7 @@ export class OwnInstance implements LiveInstance {
   record?: InstanceRecord
   failure?: InstanceFailure
   #timers: Map<string, Cancel> | undefined
-  #calls: Map<string, AbortController> | undefined
+  #calls: Map<string, Cancellation> | undefined
   #starting: Set<string> | undefined
   #subflows: Map<string, AwaitedSubflow> | undefined
   #dependents: Set<string> | undefined
@@ -74,7 +74,7 @@ export class OwnInstance implements LiveInstance {
     return this.#timers ??= new Map()
   }
 
-  get calls(): Map<string, AbortController> {
+  get calls(): Map<string, Cancellation> {
     return this.#calls ??= new Map()
   }
 

@@ -1,4 +1,4 @@
-import type { Json } from '../common/index.ts'
+import { toAbortSignal, type CancelSignal, type Json } from '../common/index.ts'
 import { toWorkflowError, type Continuation, type ParentLink, type Result, type SubflowCommand } from '../instance/index.ts'
 import { validateInput } from './births.ts'
 import type { DeployedWorkflow } from './deployments.ts'
@@ -22,9 +22,9 @@ export function createSubflows(parts: Parts): Subflows {
     if (!command.detached && !live.instance.pending.has(command.token)) return
     const replacement = options.subflows?.get(command.workflowId)
     if (replacement !== undefined) {
-      const run = async (signal: AbortSignal): Promise<Result> => {
+      const run = async (signal: CancelSignal): Promise<Result> => {
         try {
-          const outcome = await command.finish(await replacement(command.input, signal, command.version))
+          const outcome = await command.finish(await replacement(command.input, toAbortSignal(signal), command.version))
           return outcome as Result
         } catch (error) {
           return { error: toWorkflowError(error) }

@@ -1,6 +1,12 @@
-import type { CallCommand, Command } from '../instance/index.ts'
+import { Cancellation } from '../common/index.ts'
+import type { CallCommand, Command, Outcome } from '../instance/index.ts'
 import { isQuiet, recordOf, type LiveInstance } from './live-instance.ts'
 import type { Parts, Turns } from './parts.ts'
+
+function begin(command: CallCommand): { readonly cancellation: Cancellation; readonly outcome: Outcome | Promise<Outcome> } {
+  const cancellation = new Cancellation()
+  return { cancellation, outcome: command.run(cancellation) }
+}
 
 /** Creates what moves instances on, and carries out what they ask for. */
 export function createTurns(parts: Parts): Turns {
@@ -68,11 +74,10 @@ export function createTurns(parts: Parts): Turns {
   }
 
   function call(live: LiveInstance, command: CallCommand): void {
-    const controller = new AbortController()
-    live.calls.set(command.token, controller)
-    const outcome = command.run(controller.signal)
+    const { cancellation, outcome } = command.begun ?? begin(command)
+    live.calls.set(command.token, cancellation)
     const done = (result: Awaited<typeof outcome>): void => {
-      const isCurrent = live.calls.get(command.token) === controller
+      const isCurrent = live.calls.get(command.token) === cancellation
       if (isCurrent) live.calls.delete(command.token)
       // A call that was given up, or made again under its token, answers to nobody.
       if (!command.detached) {

@@ -51,7 +51,7 @@ class PooledClient implements HttpClient {
       ...(options.allowTargets === undefined ? {} : { allowTargets: options.allowTargets }),
     })
     this.#pools = new Pools(options, targets, loadTls(options.name, options.tls))
-    this.#send = withResilience(options.name, (request) => this.#follow(request), options.resilience)
+    this.#send = withResilience(options.name, (request) => this.#exchange(request, this.#clock.now() + (request.timeouts?.total ?? this.#timeouts.total)), options.resilience)
   }
 
   request(request: HttpRequest): Promise<HttpResponse> {
@@ -62,59 +62,51 @@ class PooledClient implements HttpClient {
     return this.#pools.close()
   }
 
-  async #follow(first: HttpRequest): Promise<HttpResponse> {
-    const deadline = this.#clock.now() + (first.timeouts?.total ?? this.#timeouts.total)
-    let response = await this.#exchange(first, deadline)
-    if (!isRedirect(response.status, response.headers)) return response
-    const redirects = { ...this.#redirects, ...first.redirects }
-    if (!redirects.follow) return response
-    let request = first
-    for (let count = 0; isRedirect(response.status, response.headers); count++) {
-      if (count === redirects.max) throw refusal(this.options.name, first.purpose, `more than ${redirects.max} redirects`)
-      const next = followRedirect(request, response.status, response.headers['location'] ?? '', redirects)
-      if ('refused' in next) {
-        this.#log.warn({ client: this.options.name, purpose: first.purpose, status: response.status }, `${next.refused}; it is not followed`)
-        return response
-      }
-      request = next
-      response = await this.#exchange(request, deadline)
-    }
-    return response
-  }
-
-  async #exchange(request: HttpRequest, deadline: number): Promise<HttpResponse> {
+  async #exchange(request: HttpRequest, deadline: number, redirected = 0): Promise<HttpResponse> {
     const started = this.#clock.now()
     const headers = this.#headers(request)
+    let response: HttpResponse
     try {
       const raw = await this.#attempt(request, headers, deadline)
-      const response = toResponse(raw, await this.#decode(raw, request))
+      const encodings = raw.headers['content-encoding']
+      const body = encodings === undefined || raw.body.length === 0 ? raw.body : await this.#decode(raw.body, String(encodings), request)
+      response = toResponse(raw, body)
       if (this.options.trace === true) this.#trace(request, headers, response, this.#clock.now() - started)
-      return response
     } catch (error) {
       const code = systemCode(error)
       const failure = code === DENIED_CODE ? refusal(this.options.name, request.purpose, DENIED) : toFunctionError(this.options.name, request.purpose, error)
       this.#log.warn({ client: this.options.name, purpose: request.purpose, method: request.method, url: safeUrl(request.url), code, reason: failure.message }, 'A remote call failed')
       throw failure
     }
+    return isRedirect(response.status, response.headers) ? this.#redirect(request, response, deadline, redirected) : response
   }
 
-  async #attempt(request: HttpRequest, headers: readonly string[], deadline: number): Promise<RawResponse> {
+  #redirect(request: HttpRequest, response: HttpResponse, deadline: number, redirected: number): HttpResponse | Promise<HttpResponse> {
+    const redirects = { ...this.#redirects, ...request.redirects }
+    if (!redirects.follow) return response
+    if (redirected === redirects.max) throw refusal(this.options.name, request.purpose, `more than ${redirects.max} redirects`)
+    const next = followRedirect(request, response.status, response.headers['location'] ?? '', redirects)
+    if (!('refused' in next)) return this.#exchange(next, deadline, redirected + 1)
+    this.#log.warn({ client: this.options.name, purpose: request.purpose, status: response.status }, `${next.refused}; it is not followed`)
+    return response
+  }
+
+  #attempt(request: HttpRequest, headers: readonly string[], deadline: number): Promise<RawResponse> {
     const { origin, path } = splitUrl(request.url)
     const pool = this.#pools.get(origin, request.purpose)
-    for (let connects = 0, repeats = 0; ;) {
+    const send = (connects: number, repeats: number): Promise<RawResponse> => {
       const { exchange, response } = this.#dispatch(pool, path, request, headers, deadline)
-      try {
-        return await response
-      } catch (error) {
+      return response.catch((error: unknown) => {
         if (request.signal?.aborted === true || this.#clock.now() >= deadline) throw error
-        if (!exchange.sent) {
-          if (connects++ >= this.#retryOnConnect || !isConnectFailure(error)) throw error
-        } else if (exchange.answered || repeats++ > 0 || !isIdempotent(request.method) || !isStaleSocket(error)) {
-          throw error
-        }
+        const mayRepeat = exchange.sent
+          ? !exchange.answered && repeats === 0 && isIdempotent(request.method) && isStaleSocket(error)
+          : connects < this.#retryOnConnect && isConnectFailure(error)
+        if (!mayRepeat) throw error
         this.#log.debug({ client: this.options.name, purpose: request.purpose, code: systemCode(error) }, 'No byte came back; the call is repeated')
-      }
+        return exchange.sent ? send(connects, repeats + 1) : send(connects + 1, repeats)
+      })
     }
+    return send(0, 0)
   }
 
   #dispatch(pool: OriginPool, path: string, request: HttpRequest, headers: readonly string[], deadline: number): { exchange: Exchange; response: Promise<RawResponse> } {
@@ -143,10 +135,8 @@ class PooledClient implements HttpClient {
     return { exchange, response }
   }
 
-  async #decode(raw: RawResponse, request: HttpRequest): Promise<Uint8Array> {
-    const encodings = raw.headers['content-encoding']
-    if (encodings === undefined || raw.body.length === 0) return raw.body
-    const result = await decompress(raw.body, String(encodings), request.maxResponseSize ?? this.#maxResponseSize)
+  async #decode(body: Buffer, encodings: string, request: HttpRequest): Promise<Uint8Array> {
+    const result = await decompress(body, encodings, request.maxResponseSize ?? this.#maxResponseSize)
     if (typeof result !== 'string') return result
     const what = result === 'too large'
       ? 'the answer grows too large when it is decompressed'

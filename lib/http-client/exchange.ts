@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import type { Cancel, Clock } from '../common/index.ts'
+import type { Cancel, CancelSignal, Clock } from '../common/index.ts'
 import { refusal, timeoutError, toFunctionError } from './failure.ts'
 
 /** The limits of one exchange. */
@@ -11,7 +11,7 @@ export interface ExchangeOptions {
   /** Instant at which the whole call ends. */
   readonly deadline: number
   readonly maxResponseSize: number
-  readonly signal: AbortSignal | undefined
+  readonly signal: CancelSignal | undefined
 }
 
 /** What came back, body still as it was sent. */

@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../common/index.ts'
 import type { HttpClientOptions, Redirects, Timeouts } from './options.ts'
 
 /** Header fields of a request: pairs keep order and repeats, a record is shorter. */
@@ -11,7 +12,7 @@ export interface HttpRequest {
   readonly headers?: RequestHeaders
   readonly body?: string | Uint8Array
   /** Aborts the call; the socket is given up. */
-  readonly signal?: AbortSignal
+  readonly signal?: CancelSignal
   /** Overrides those of the client. */
   readonly timeouts?: Partial<Timeouts>
   /** Bytes after decompression; overrides that of the client. */

@@ -2,6 +2,7 @@ import {
   bulkhead, BulkheadRejectedError, BrokenCircuitError, circuitBreaker, ConsecutiveBreaker,
   ExponentialBackoff, handleWhen, noop, retry, wrap, type IBackoffFactory, type IPolicy, type IRetryBackoffContext,
 } from 'cockatiel'
+import { toAbortSignal } from '../common/index.ts'
 import { FunctionError } from '../errors/index.ts'
 import { refusal } from './failure.ts'
 import type { HttpRequest, HttpResponse } from './http-client.ts'
@@ -35,7 +36,7 @@ export function withResilience(client: string, send: Send, options: Partial<Resi
   return async (request) => {
     const policy = isIdempotent(request.method) || hasIdempotencyKey(request) ? repeated : guarded
     try {
-      return await policy.execute(() => send(request), request.signal)
+      return await policy.execute(() => send(request), request.signal === undefined ? undefined : toAbortSignal(request.signal))
     } catch (error) {
       if (error instanceof BrokenCircuitError) throw refusal(client, request.purpose, 'too many calls failed before; the circuit is open', true)
       if (error instanceof BulkheadRejectedError) throw refusal(client, request.purpose, 'too many calls run at the same time (bulkhead)', true)

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../common/index.ts'
+import type { Cancellation, CancelSignal, Json, JsonObject } from '../common/index.ts'
 import type { EventDefinition } from '../definition/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
 import type { MaybePromise } from '../expressions/index.ts'
@@ -42,7 +42,9 @@ export interface CallCommand {
   /** Given with what nobody waits for: the instance does not hold it any more. */
   readonly origin?: DetachedOrigin
   /** Carries it out: at once, or later. Never throws. */
-  run(signal: AbortSignal): MaybePromise<Outcome>
+  run(signal: CancelSignal): MaybePromise<Outcome>
+  /** It is under way already, and is given up with this. */
+  readonly begun?: { readonly cancellation: Cancellation; readonly outcome: Promise<Outcome> }
 }
 
 /** The start of another workflow (S185–S195). */

@@ -1,5 +1,5 @@
 import type { AnyActorRef } from 'xstate'
-import type { Json, JsonObject } from '../common/index.ts'
+import { Cancellation, type Json, type JsonObject } from '../common/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
 import type { MaybePromise } from '../expressions/index.ts'
 import type { Command, DetachedOrigin, EventWait, Outcome, Prepared, Result } from './commands.ts'
@@ -48,7 +48,7 @@ export class Desk extends InstanceScope implements InstanceDesk {
   readonly #root: RootView
   readonly #effects = new Map<string, PendingEffect>()
   /** Event types that actions wait for in place of a call, by token. */
-  readonly #awaited = new Map<string, string>()
+  #awaited: Map<string, string> | undefined
   /** Calls that are under way and awaited. */
   readonly #calls = new Set<string>()
   /** What an effect was prepared with that takes time, until it is posted. */
@@ -61,7 +61,7 @@ export class Desk extends InstanceScope implements InstanceDesk {
   #ending: string | undefined
   /** The stored form while the instance is brought back from it. */
   #restored: PersistedEffects | undefined
-  readonly #moved = new Map<string, number>()
+  #moved: Map<string, number> | undefined
 
   constructor(parts: InstanceParts, root: RootView) {
     super(parts)
@@ -98,7 +98,7 @@ export class Desk extends InstanceScope implements InstanceDesk {
     return {
       sequence: this.sequence,
       ...(this.#ending === undefined ? {} : { ending: { token: this.#ending, calls: [...this.#calls] } }),
-      ...(this.#moved.size === 0 ? {} : { dueAt: Object.fromEntries(this.#moved) }),
+      ...(this.#moved === undefined || this.#moved.size === 0 ? {} : { dueAt: Object.fromEntries(this.#moved) }),
       ...(changed ? { contexts } : {}),
     }
   }
@@ -130,7 +130,7 @@ export class Desk extends InstanceScope implements InstanceDesk {
   }
 
   #awaitedEvents(token: string): EventWait['events'] {
-    const type = this.#awaited.get(token)
+    const type = this.#awaited?.get(token)
     if (type === undefined) return []
     return [{ definition: { name: type, type, kind: 'consumed', dataOnly: true, correlation: [], metadata: {} }, entry: 0 }]
   }
@@ -204,14 +204,18 @@ export class Desk extends InstanceScope implements InstanceDesk {
     const effect = this.#effects.get(token)
     if (effect?.input.effect !== 'timer') return
     this.#root.withdraw(token)
-    this.#moved.set(token, dueAt)
+    this.#move(token, dueAt)
     this.post(effect.ref, effect.input)
+  }
+
+  #move(token: string, dueAt: number): void {
+    (this.#moved ??= new Map()).set(token, dueAt)
   }
 
   /** Prepares an asynchronous action once more, from what its command carried: its host was stopped before it was done. */
   revive({ input, context }: DetachedOrigin): MaybePromise<Prepared> {
     const site = { ...siteOf(this.program, input), isGated: true }
-    return prepareAction({ scope: this, facts: this.facts, log: this.environment.log, site, context, token: input.token })
+    return prepareAction({ scope: this, facts: this.facts, environment: this.environment, site, context, token: input.token })
   }
 
   get isObserved(): boolean {
@@ -238,13 +242,24 @@ export class Desk extends InstanceScope implements InstanceDesk {
     let result: Result | undefined
     try {
       this.count()
-      const prepared = this.#prepareAction(site, token, context)
+      const prepared = this.#call(this.#prepareAction(site, token, context))
       result = prepared instanceof Promise ? undefined : this.#resultOf(site.input, token, context, prepared)
       if (result === undefined) this.#attempted = { token, context, prepared }
     } catch (error) {
       result = { error: toWorkflowError(error) }
     }
     return result === undefined ? undefined : this.#conclude(site.input, result, context.data)
+  }
+
+  /** Makes the call that an action asks for, where it may be made now and nothing that came before it is still to be done. */
+  #call(prepared: MaybePromise<Prepared>): MaybePromise<Prepared> {
+    if (this.environment.callsAtOnce !== true || prepared instanceof Promise || prepared.kind !== 'command') return prepared
+    const { command } = prepared
+    if (command.kind !== 'call' || command.detached || this.#commands.length > 0) return prepared
+    const cancellation = new Cancellation()
+    const outcome = command.run(cancellation)
+    if (outcome instanceof Promise) return { kind: 'command', command: { ...command, begun: { cancellation, outcome } } }
+    return 'prepared' in outcome ? outcome.prepared : { kind: 'outcome', outcome }
   }
 
   #milliseconds(input: JsonObject): number | undefined {
@@ -254,9 +269,9 @@ export class Desk extends InstanceScope implements InstanceDesk {
 
   post(ref: AnyActorRef, posted: EffectInput): void {
     const { token } = posted
-    const moved = this.#moved.get(token) ?? this.#restored?.dueAt?.[token]
+    const moved = this.#moved?.get(token) ?? this.#restored?.dueAt?.[token]
     const input = moved === undefined ? posted : { ...posted, dueAt: moved }
-    if (moved !== undefined) this.#moved.set(token, moved)
+    if (moved !== undefined) this.#move(token, moved)
     const attempted = this.#attempted
     if (attempted?.token === token) {
       this.#attempted = undefined
@@ -273,9 +288,9 @@ export class Desk extends InstanceScope implements InstanceDesk {
 
   withdraw(token: string): void {
     this.#effects.delete(token)
-    this.#awaited.delete(token)
+    this.#awaited?.delete(token)
     this.#release(token)
-    if (this.#moved.size > 0) this.#moved.delete(token)
+    this.#moved?.delete(token)
     this.#root.withdraw(token)
   }
 
@@ -344,7 +359,7 @@ export class Desk extends InstanceScope implements InstanceDesk {
   #prepareAction(site: ActionSite, token: string, context: PathContext): MaybePromise<Prepared> {
     // What is carried out again was told when it began.
     if (this.#restored === undefined && !site.isCondition) this.reporter.actionStarted(site.compiled.place)
-    return prepareAction({ scope: this, facts: this.facts, log: this.environment.log, site, context, token })
+    return prepareAction({ scope: this, facts: this.facts, environment: this.environment, site, context, token })
   }
 
   // A branch that shares the workflow data reads it when its turn comes, not when it was spawned.
@@ -374,7 +389,7 @@ export class Desk extends InstanceScope implements InstanceDesk {
     if (result !== undefined) {
       this.#answer(effect, result)
     } else if (prepared.kind === 'await') {
-      this.#awaited.set(token, prepared.type)
+      (this.#awaited ??= new Map()).set(token, prepared.type)
     } else if (prepared.kind === 'command') {
       this.#commands.push(prepared.command)
       if (prepared.command.kind === 'call') this.#calls.add(token)
@@ -399,8 +414,8 @@ export class Desk extends InstanceScope implements InstanceDesk {
   #answer(effect: PendingEffect, given: Result): void {
     const { input, ref } = effect
     this.#effects.delete(input.token)
-    this.#awaited.delete(input.token)
-    if (this.#moved.size > 0) this.#moved.delete(input.token)
+    this.#awaited?.delete(input.token)
+    this.#moved?.delete(input.token)
     const outcome = this.#conclude(input, given, this.#dataOf(effect))
     ref.send('error' in outcome
       ? { type: 'swf.effect.failed', error: outcome.error }

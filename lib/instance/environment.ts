@@ -23,6 +23,8 @@ export interface InstanceEnvironment {
   readonly kogitoAttributes: boolean
   /** Most states and actions in a row without waiting. */
   readonly maxSteps: number
+  /** Calls may be made amid a turn: nothing has to be written before they have effects. */
+  readonly callsAtOnce?: boolean
   /** Told when an effect is given up, so that a call can be aborted and a timer ended. */
   readonly withdraw: (instance: Instance, token: string) => void
   /** Receives XState's inspection events; the stock loop runs then. */

@@ -34,8 +34,9 @@ export class Instance {
   readonly #reporter: Reporter
   readonly #desk: Desk
   #actor: Root | undefined
-  /** What runs it until it first waits. */
+  /** What runs it until it first waits, and the machine that its actor will then be of. */
   #light: LightMachine | undefined
+  #machineToBe: WorkflowMachine | undefined
 
   constructor(facts: InstanceFacts, { program, machines }: Deployment, environment: InstanceEnvironment) {
     this.facts = facts
@@ -58,14 +59,21 @@ export class Instance {
     else this.#runLightly(machine, new LightMachine({ parent: undefined, id: this.facts.id, src: '' }, logic))
   }
 
-  /** Runs it until it rests; where it then waits for something, it becomes an actor. */
   #runLightly(machine: WorkflowMachine, light: LightMachine): void {
+    this.#machineToBe = machine
     this.#light = light
     light.start()
     this.#desk.started()
+    this.#rested()
+  }
+
+  /** Where it waits, and not only for a call under way, it becomes an actor. */
+  #rested(): void {
+    const light = this.#light
+    if (light === undefined || this.#machineToBe === undefined || !this.isQuiet) return
     const reached = light.getSnapshot() as unknown as RootSnapshot
     if (reached.status !== 'active') return
-    const actor = this.#actorOf(machine, { desk: this.#desk, context: reached.context as PathContext, reached })
+    const actor = this.#actorOf(this.#machineToBe, { desk: this.#desk, context: reached.context as PathContext, reached })
     light.replaceBy(actor)
     this.#light = undefined
     this.#start(actor)
@@ -181,22 +189,29 @@ export class Instance {
 
   /** Takes the answer to a command. Gives false when nobody waits for it any more. */
   settle(token: string, outcome: Outcome): boolean {
-    return this.#desk.settle(token, outcome)
+    const isPending = this.#desk.settle(token, outcome)
+    this.#rested()
+    return isPending
   }
 
   /** A timer is due. Gives false when it was given up. */
   fire(token: string): boolean {
-    return this.#desk.fire(token)
+    const isPending = this.#desk.fire(token)
+    this.#rested()
+    return isPending
   }
 
   /** An event came for a wait. Gives false when it is no longer open. */
   receive(token: string, entry: number, event: CloudEventRecord, correlation: Readonly<Record<string, string>>): boolean {
-    return this.#desk.receive(token, entry, event, correlation)
+    const isOpen = this.#desk.receive(token, entry, event, correlation)
+    this.#rested()
+    return isOpen
   }
 
   /** Carries out a pending effect again. */
   repeat(token: string): void {
     this.#desk.repeat(token)
+    this.#rested()
   }
 
   /** Moves the due instant of a pending timer. */
@@ -238,6 +253,7 @@ export class Instance {
   #send(event: { readonly type: string; readonly data?: unknown }): void {
     this.#machine.send(event)
     this.#desk.advance()
+    this.#rested()
   }
 
   // --- what its effects ask for ---

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Logger } from '../common/index.ts'
+import { toAbortSignal, type CancelSignal, type Json, type JsonObject, type Logger } from '../common/index.ts'
 import type { MaybePromise } from '../expressions/index.ts'
 import type { CallContext, FunctionResult } from '../functions/index.ts'
 import type { CallCommand, Outcome, Prepared, SubflowCommand } from './commands.ts'
@@ -26,11 +26,14 @@ export function siteOf(program: Program, input: StepParams): ActionSite {
   return { compiled: actionAt(program, addressOf(input)), isCondition: input['effect'] === 'condition', isGated: input['gated'] === true, input }
 }
 
+/** Where a log comes from that is made for its first line. */
+interface LogSource { readonly log: Logger }
+
 /** What an action needs while it is carried out. */
 export interface Performance {
   readonly scope: StepScope
   readonly facts: InstanceFacts
-  readonly log: Logger
+  readonly environment: LogSource
   readonly site: ActionSite
   /** Context with the data that the action sees. */
   readonly context: PathContext
@@ -133,7 +136,7 @@ function callCommand(performance: Performance, called: CompiledFunction, data: J
           ...(args === undefined ? {} : { arguments: args }),
           ...(selection === undefined ? {} : { selectionSet: selection }),
           data,
-          context: callContext(performance, signal),
+          context: new CalledFrom(performance, signal),
         }) ?? {}
         return chain(result, (answer) => chain(filterResult(performance, answer), (output) => ({ output })))
       })
@@ -141,27 +144,56 @@ function callCommand(performance: Performance, called: CompiledFunction, data: J
   }
 }
 
-function callContext({ facts, site: { compiled }, token, log }: Performance, signal: AbortSignal): CallContext {
-  const { parent } = facts
-  const { state } = compiled.place
-  return {
-    workflowId: facts.workflowId,
-    workflowVersion: facts.version,
-    instanceId: facts.id,
-    ...(parent === undefined ? {} : {
-      parentInstanceId: parent.instanceId,
-      parentWorkflowId: parent.workflowId,
-      rootInstanceId: parent.rootInstanceId,
-      rootWorkflowId: parent.rootWorkflowId,
-    }),
-    ...(facts.businessKey === undefined ? {} : { businessKey: facts.businessKey }),
-    ...(facts.referenceId === undefined ? {} : { referenceId: facts.referenceId }),
-    state,
-    action: compiled.name,
-    headers: facts.headers,
-    idempotencyKey: `${facts.id}:${state}/${compiled.name}:${token}`,
-    signal,
-    log,
+/** The context of one call: what is rarely asked for is made when it is. */
+class CalledFrom implements CallContext {
+  readonly workflowId: string
+  readonly workflowVersion: string
+  readonly instanceId: string
+  readonly parentInstanceId?: string
+  readonly parentWorkflowId?: string
+  readonly rootInstanceId?: string
+  readonly rootWorkflowId?: string
+  readonly businessKey?: string
+  readonly referenceId?: string
+  readonly state: string
+  readonly action: string
+  readonly headers: CallContext['headers']
+  /** Of the effect that calls. */
+  readonly token: string
+  readonly cancellation: CancelSignal
+  readonly environment: LogSource
+
+  constructor({ facts, site: { compiled }, token, environment }: Performance, cancellation: CancelSignal) {
+    const { parent, businessKey, referenceId } = facts
+    this.workflowId = facts.workflowId
+    this.workflowVersion = facts.version
+    this.instanceId = facts.id
+    if (parent !== undefined) {
+      this.parentInstanceId = parent.instanceId
+      this.parentWorkflowId = parent.workflowId
+      this.rootInstanceId = parent.rootInstanceId
+      this.rootWorkflowId = parent.rootWorkflowId
+    }
+    if (businessKey !== undefined) this.businessKey = businessKey
+    if (referenceId !== undefined) this.referenceId = referenceId
+    this.state = compiled.place.state
+    this.action = compiled.name
+    this.headers = facts.headers
+    this.token = token
+    this.cancellation = cancellation
+    this.environment = environment
+  }
+
+  get idempotencyKey(): string {
+    return `${this.instanceId}:${this.state}/${this.action}:${this.token}`
+  }
+
+  get log(): Logger {
+    return this.environment.log
+  }
+
+  get signal(): AbortSignal {
+    return toAbortSignal(this.cancellation)
   }
 }
 

@@ -30,10 +30,12 @@ function traceInvoker(invoker: Invoker, tracing: CallTracing): Invoker {
       const note = (level: string, message: string): void => {
         tracing.note(context.instanceId, { level, logger: context.workflowId, message, 'thread.name': 'main' })
       }
-      return invoker.invoke({
-        ...call,
-        context: { ...context, log: tracedLog(context.log, note), ...(traceHeaders === undefined ? {} : { traceHeaders }) },
-      })
+      // Its signal is made when it is asked for: a copy would ask.
+      const traced = Object.create(context, {
+        log: { value: tracedLog(context.log, note) },
+        ...(traceHeaders === undefined ? {} : { traceHeaders: { value: traceHeaders } }),
+      }) as CallContext
+      return invoker.invoke({ ...call, context: traced })
     },
   }
 }

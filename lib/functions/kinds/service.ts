@@ -58,7 +58,9 @@ function createInvoker({ host, method, names, callee }: BoundMethod): Invoker {
   const call = (values: readonly unknown[]): unknown => method.apply(host, [...values])
   return {
     invoke(request) {
-      const context = contextOf(request.context)
+      const { context } = request
+      // The headers are shared by all calls of the instance.
+      Object.freeze(context.headers)
       const given = request.arguments
       const result = given !== undefined && names !== undefined && isJsonObject(given)
         ? call([...positional(given, names, callee), context])
@@ -67,12 +69,6 @@ function createInvoker({ host, method, names, callee }: BoundMethod): Invoker {
       return isThenable(result) ? Promise.resolve(result).then((value) => ({ output: toJson(value, callee) })) : { output: toJson(result, callee) }
     },
   }
-}
-
-/** The host gets a context of its own: the headers are shared by all calls of the instance. */
-function contextOf(context: CallContext): HostContext {
-  Object.freeze(context.headers)
-  return { ...context }
 }
 
 function positional(given: Readonly<Record<string, Json>>, names: readonly string[], callee: string): unknown[] {

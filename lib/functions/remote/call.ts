@@ -4,7 +4,7 @@ import type { HttpClient, HttpResponse } from '../../http-client/index.ts'
 import type { MaybePromise } from '../../expressions/index.ts'
 import type { CallContext, FunctionResult } from '../invoker.ts'
 import { encodeCookieValue, encodeUnreserved } from '../openapi/encode.ts'
-import { readAnswer, type RemoteAnswer } from './answer.ts'
+import { readAnswer } from './answer.ts'
 import { joinTarget, type Root } from './root.ts'
 import { addRuntimeHeaders } from './runtime-headers.ts'
 
@@ -47,8 +47,8 @@ export interface RemoteCall {
  * @throws {@link FunctionError} `REST_STATUS`, `FUNCTION_FAILED`, `FUNCTION_TIMEOUT` or `AUTH_FAILED`
  */
 export async function callRemote(call: RemoteCall, options: RemoteOptions): Promise<FunctionResult> {
-  const answer = await sendRemote(call, options)
-  return readAnswer(answer, {
+  const response = await send(call, options)
+  return readAnswer({ status: response.status, statusText: response.statusMessage, headers: response.headers, body: response.body }, {
     callee: call.callee,
     method: call.method,
     now: options.clock.now(),
@@ -57,21 +57,27 @@ export async function callRemote(call: RemoteCall, options: RemoteOptions): Prom
   })
 }
 
-/** Sends a call and gives the answer as it came, whatever its status. */
-async function sendRemote(call: RemoteCall, options: RemoteOptions): Promise<RemoteAnswer> {
-  const headers = headersOf(call, options)
+/** Sends a call and gives the answer as it came, whatever its status. Credentials at hand take no time of their own. */
+function send(call: RemoteCall, options: RemoteOptions): Promise<HttpResponse> {
   const { authorization } = call
-  if (authorization === undefined) return toAnswer(await send(call, headers))
-  const credentials = await authorize(authorization, call)
-  const response = await send(call, headers, credentials)
-  // Once, and with the same idempotency key: the callee can tell that it is the same call.
-  if (response.status !== 401 || !authorization.renew(credentials)) return toAnswer(response)
-  return toAnswer(await send(call, headers, await authorize(authorization, call)))
+  if (authorization === undefined) return request(call, options)
+  const credentials = authorize(authorization, call)
+  return credentials instanceof Promise
+    ? credentials.then((ready) => sendWith(ready, authorization, call, options))
+    : sendWith(credentials, authorization, call, options)
+}
+
+function sendWith(credentials: AuthorizedRequest, authorization: Authorization, call: RemoteCall, options: RemoteOptions): Promise<HttpResponse> {
+  return request(call, options, credentials).then(async (response) => {
+    // Once, and with the same idempotency key: the callee can tell that it is the same call.
+    if (response.status !== 401 || !authorization.renew(credentials)) return response
+    return request(call, options, await authorize(authorization, call))
+  })
 }
 
 function authorize(authorization: Authorization, { context }: RemoteCall): MaybePromise<AuthorizedRequest> {
   const request: AuthorizedRequest = { headers: {}, query: {}, cookies: {} }
-  const applied = authorization.apply(request, { headers: context.headers, signal: context.signal })
+  const applied = authorization.apply(request, { headers: context.headers, signal: context.cancellation ?? context.signal })
   return applied instanceof Promise ? applied.then(() => request) : request
 }
 
@@ -95,15 +101,16 @@ function hasFixedHeader(client: HttpClient, name: string): boolean {
   return fixed !== undefined && Object.keys(fixed).some((other) => other.toLowerCase() === name)
 }
 
-function send(call: RemoteCall, headers: Readonly<Record<string, string>>, credentials?: AuthorizedRequest): Promise<HttpResponse> {
+function request(call: RemoteCall, options: RemoteOptions, credentials?: AuthorizedRequest): Promise<HttpResponse> {
   const { method, root, path, body, context, timeout, callee, client } = call
-  const authorized = credentials === undefined ? headers : withCredentials(headers, credentials)
+  const headers = headersOf(call, options)
+  if (credentials !== undefined) addCredentials(headers, credentials)
   const query = credentials === undefined ? call.query : withQuery(call.query, credentials.query)
   return client.request({
     method,
     url: root.origin + joinTarget(root, path, query),
-    headers: authorized,
-    signal: context.signal,
+    headers,
+    signal: context.cancellation ?? context.signal,
     purpose: callee,
     ...(body !== undefined && { body }),
     ...(timeout !== undefined && { timeouts: { total: timeout } }),
@@ -111,16 +118,13 @@ function send(call: RemoteCall, headers: Readonly<Record<string, string>>, crede
   })
 }
 
-function withCredentials(headers: Readonly<Record<string, string>>, credentials: AuthorizedRequest): Record<string, string> {
-  const authorized: Record<string, string> = { ...headers }
-  for (const [name, value] of Object.entries(credentials.headers)) authorized[name.toLowerCase()] = value
+function addCredentials(headers: Record<string, string>, credentials: AuthorizedRequest): void {
+  for (const name of Object.keys(credentials.headers)) headers[name.toLowerCase()] = credentials.headers[name] ?? ''
   const names = Object.keys(credentials.cookies)
-  if (names.length > 0) {
-    const own = names.map((name) => `${name}=${encodeCookieValue(credentials.cookies[name] ?? '')}`)
-    const given = (headers['cookie'] ?? '').split('; ').filter((pair) => pair !== '' && !names.includes(pair.slice(0, pair.indexOf('='))))
-    authorized['cookie'] = [...given, ...own].join('; ')
-  }
-  return authorized
+  if (names.length === 0) return
+  const own = names.map((name) => `${name}=${encodeCookieValue(credentials.cookies[name] ?? '')}`)
+  const given = (headers['cookie'] ?? '').split('; ').filter((pair) => pair !== '' && !names.includes(pair.slice(0, pair.indexOf('='))))
+  headers['cookie'] = [...given, ...own].join('; ')
 }
 
 /** Credentials are stronger than an argument of the same name. */
@@ -130,8 +134,4 @@ function withQuery(query: string, credentials: Readonly<Record<string, string>>)
   const keys = new Set(names.map(encodeUnreserved))
   const given = query.split('&').filter((pair) => pair !== '' && !keys.has(pair.split('=', 1)[0] ?? ''))
   return [...given, ...names.map((name) => `${encodeUnreserved(name)}=${encodeUnreserved(credentials[name] ?? '')}`)].join('&')
-}
-
-function toAnswer({ status, statusMessage, headers, body }: HttpResponse): RemoteAnswer {
-  return { status, statusText: statusMessage, headers, body }
 }

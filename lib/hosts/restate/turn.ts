@@ -1,5 +1,5 @@
 import { mergeObjects } from '../../expressions/index.ts'
-import type { JsonObject } from '../../common/index.ts'
+import { Cancellation, toAbortSignal, type JsonObject } from '../../common/index.ts'
 import { InstanceError, SonatinaError } from '../../errors/index.ts'
 import type { CloudEventRecord } from '../../events/index.ts'
 import { Instance, toWorkflowError, type CallCommand, type Command, type HistoryStep, type Outcome as InstanceOutcome, type SubflowCommand } from '../../instance/index.ts'
@@ -200,7 +200,7 @@ export class Turn {
     const command = this.#posted.get(token)
     if (command?.kind === 'subflow') return command.finish(output)
     // Its action was prepared by an evaluation that takes time: it is prepared once more for its filter.
-    const outcome = command?.kind === 'call' ? await command.run(new AbortController().signal) : undefined
+    const outcome = command?.kind === 'call' ? await command.run(new Cancellation()) : undefined
     if (outcome !== undefined && 'prepared' in outcome && outcome.prepared.kind === 'command' && outcome.prepared.command.kind === 'subflow') {
       return outcome.prepared.command.finish(output)
     }
@@ -294,7 +294,7 @@ export class Turn {
       const { token, detached, input, version, origin } = command
       const run: CallCommand['run'] = async (signal) => {
         try {
-          return await command.finish(await replacement(input, signal, version))
+          return await command.finish(await replacement(input, toAbortSignal(signal), version))
         } catch (error) {
           return { error: toWorkflowError(error) }
         }

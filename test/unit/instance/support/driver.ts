@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../../../lib/common/index.ts'
-import { silentLogger } from '../../../../lib/common/index.ts'
+import { Cancellation, silentLogger } from '../../../../lib/common/index.ts'
 import { loadDefinition, type LoadedDefinition, type LoadOptions } from '../../../../lib/definition/index.ts'
 import { deploy } from '../../../../lib/deployment/index.ts'
 import type { CloudEventRecord } from '../../../../lib/events/index.ts'
@@ -28,6 +28,8 @@ export interface DriverOptions extends DeployForTestOptions {
   readonly subflows?: Readonly<Record<string, (input: Json) => MaybePromise<Json>>>
   /** How many workflows stand above the instance. */
   readonly depth?: number
+  /** Calls are made amid a turn where they can be. */
+  readonly callsAtOnce?: boolean
   /** Keeps a persisted snapshot after each turn. */
   readonly record?: boolean
 }
@@ -64,7 +66,7 @@ export class Driver {
   readonly events: CloudEventRecord[] = []
   readonly snapshots: PersistedInstance[] = []
   readonly withdrawn: string[] = []
-  readonly controllers = new Map<string, AbortController>()
+  readonly controllers = new Map<string, Cancellation>()
   instance: Instance
   readonly #workflow: DeployedWorkflow
   readonly #options: DriverOptions
@@ -102,6 +104,7 @@ export class Driver {
       secrets: { read: (key) => `secret ${key}` },
       kogitoAttributes: false,
       maxSteps: this.#options.maxSteps ?? 10_000,
+      callsAtOnce: this.#options.callsAtOnce ?? false,
       withdraw: (_instance, token) => {
         this.withdrawn.push(token)
         this.#timers.get(token)?.()
@@ -157,9 +160,9 @@ export class Driver {
   }
 
   #call(command: CallCommand): void {
-    const controller = new AbortController()
-    this.controllers.set(command.token, controller)
-    const outcome = command.run(controller.signal)
+    const cancellation = command.begun?.cancellation ?? new Cancellation()
+    this.controllers.set(command.token, cancellation)
+    const outcome = command.begun?.outcome ?? command.run(cancellation)
     if (outcome instanceof Promise) this.#answers.push({ token: command.token, outcome, detached: command.detached })
     else if (!command.detached) this.instance.settle(command.token, outcome)
   }
