@@ -19,6 +19,9 @@ const CURRENCIES = ['EUR', 'USD', 'JPY', 'GBP', 'CAD', 'BRL', 'AUD']
 
 /** Host class of the currency exchange workflow: `service:ExchangeWorkflowHelper::validateInputs`. */
 export class ExchangeWorkflowHelper {
+  /** Methods that change nothing outside: no store need be written before their calls. */
+  static readonly pure = ['validateInputs']
+
   readonly #clock: Clock
 
   constructor(clock: Clock = createSystemClock()) {

@@ -54,6 +54,8 @@ export interface FunctionResult {
 
 /** A function of a definition, compiled at load and ready to be called. */
 export interface Invoker {
+  /** True when a call changes nothing outside: it may be made before the instance is written, and again. */
+  readonly isPure?: boolean
   /** True when an action must name arguments for it (`sysout`): checked at load against each `functionRef`. */
   readonly needsArguments?: boolean
   /**

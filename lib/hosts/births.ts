@@ -1,6 +1,6 @@
-import type { Json } from '../common/index.ts'
+import type { Clock, Json } from '../common/index.ts'
 import { DataInputError, DefinitionError, HostError, InstanceError } from '../errors/index.ts'
-import { Instance, versionOf, type InstanceFacts, type PersistedInstance } from '../instance/index.ts'
+import { Instance, versionOf, type HistoryStep, type InstanceFacts, type PersistedInstance } from '../instance/index.ts'
 import type { DeployedWorkflow } from './deployments.ts'
 import type { StartRequest } from './host.ts'
 import { OwnInstance, type DurableLife, type LiveInstance, type UnplacedStep } from './live-instance.ts'
@@ -121,20 +121,22 @@ function fromRequest(request: StartRequest | undefined): Partial<InstanceFacts> 
 function stepReporter({ options: { clock, onStep } }: Parts, facts: InstanceFacts, durable: DurableLife | undefined, live: () => LiveInstance): ((step: UnplacedStep) => void) | undefined {
   if (durable !== undefined) {
     return (unplaced) => {
-      const step = { ...unplaced, sequence: durable.nextStep++, at: clock.now() }
+      const step = placed(unplaced, durable.nextStep++, clock)
       durable.keeper.note(live(), step)
       onStep?.(step, facts)
     }
   }
   if (onStep === undefined) return undefined
   let sequence = 0
-  // Steps are made for this call alone: they get their place without another copy.
-  return (unplaced) => {
-    const step = unplaced as UnplacedStep & { sequence: number; at: number }
-    step.sequence = sequence++
-    step.at = clock.now()
-    onStep(step, facts)
-  }
+  return (unplaced) => { onStep(placed(unplaced, sequence++, clock), facts) }
+}
+
+// Steps are made for this call alone: they get their place without another copy.
+function placed(unplaced: UnplacedStep, sequence: number, clock: Clock): HistoryStep {
+  const step = unplaced as UnplacedStep & { sequence: number; at: number }
+  step.sequence = sequence
+  step.at = clock.now()
+  return step
 }
 
 /** @throws {@link DataInputError} `DATA_INPUT_INVALID`, listing each violation (S023–S025) */

@@ -156,7 +156,8 @@ export class Commits {
       const { waiters } = live
       live.waiters = []
       ends.drop(live)
-      for (const waiter of waiters) waiter(live, error)
+      const told = live.durable?.stored === true ? standsStill(live, error) : error
+      for (const waiter of waiters) waiter(live, told)
     }
     for (const { failed } of [...callers, ...this.#callers]) failed(error)
     this.#callers = []
@@ -193,4 +194,14 @@ export class Commits {
   stopRetrying(): void {
     this.#cancelRetry()
   }
+}
+
+// Whoever started it must not start it again.
+function standsStill({ facts: { id } }: LiveInstance, { message, details, cause }: HostError): HostError {
+  return new HostError({
+    code: 'STORE_UNAVAILABLE',
+    message: `Instance ${id} has begun, and goes on by itself when the store can be written again: do not start it again. ${message}`,
+    details: { ...details, processInstanceId: id },
+    cause,
+  })
 }

@@ -105,7 +105,7 @@ export class DurableLives implements Durables {
   }
 
   #newLife(): DurableLife {
-    return { keeper: this, stored: false, steps: [], nextStep: 0, commands: [], timers: new Map(), waits: [], alongside: [], hasDependents: false }
+    return { keeper: this, stored: false, isBare: true, steps: [], nextStep: 0, commands: [], timers: new Map(), waits: [], alongside: [], hasDependents: false }
   }
 
   moved(live: LiveInstance): void {
@@ -193,7 +193,9 @@ export class DurableLives implements Durables {
   }
 
   history(id: string): readonly HistoryStep[] {
-    return this.#shelf.journal?.history(id) ?? []
+    const { journal } = this.#shelf
+    const life = this.#parts.lives.get(id)?.durable
+    return [...journal?.history(id) ?? [], ...life?.steps ?? journal?.sleeper(id)?.steps ?? []]
   }
 
   async list(query: InstanceQuery): Promise<InstancePage> {

@@ -8,6 +8,9 @@ import type { Shelf } from './shelf.ts'
 import { sameTimers, timersOf, toStored } from './stored-form.ts'
 import { keysOfWaits } from './wait-index.ts'
 
+/** Steps that stand in the row of an instance at most: each commit writes them again. */
+const MOST_STEPS_IN_A_ROW = 30
+
 /** Writes what instances have become. */
 export class DurableWrites {
   readonly #parts: Parts
@@ -29,11 +32,17 @@ export class DurableWrites {
     const isEnd = status === 'completed' || status === 'aborted'
     if (isEnd || status === 'error') this.#parts.ends.conclude(live)
     this.#writeCommands(journal, live, life)
+    if (life.alongside.length > 0) life.isBare = false
     for (const write of life.alongside) write(journal)
     life.alongside = []
     if (isEnd) this.#writeEnd(journal, live, life)
     else this.#writeLife(journal, live, life)
-    if (life.steps.length > 0 && life.stored) journal.addHistory(facts.id, life.steps)
+  }
+
+  #writeHistory(journal: Journal, { facts }: LiveInstance, life: DurableLife): void {
+    if (life.steps.length === 0) return
+    journal.addHistory(facts.id, life.steps)
+    life.isBare = false
     life.steps = []
   }
 
@@ -54,7 +63,11 @@ export class DurableWrites {
   #writeLife(journal: Journal, live: LiveInstance, life: DurableLife): void {
     const { id } = live.facts
     this.#shelf.keepDefinition(journal, live.workflow)
-    journal.put(toStored(live, life, this.#durability), life.stored)
+    const stored = toStored(live, life, this.#durability)
+    // Many an instance ends soon, and its history with it: until it waits, its steps stand in its row.
+    const isPassing = stored.busy && life.steps.length <= MOST_STEPS_IN_A_ROW
+    journal.put(isPassing ? { ...stored, steps: life.steps } : stored, life.stored)
+    if (!isPassing) this.#writeHistory(journal, live, life)
     const { place } = life
     if (place?.body !== undefined) {
       journal.putStart(place.key, { body: place.body, instanceId: id }, this.#parts.options.clock.now())
@@ -64,6 +77,7 @@ export class DurableWrites {
     if (!sameTimers(timers, life.timers)) journal.setTimers(id, timers)
     const waits = keysOfWaits(live)
     if (waits.join('\n') !== life.waits.join('\n')) journal.setWaits(id, waits, life.waits.length === 0)
+    if (timers.size > 0 || waits.length > 0) life.isBare = false
     life.stored = true
     life.timers = timers
     life.waits = waits
@@ -93,11 +107,12 @@ export class DurableWrites {
       if (life.timers.size > 0) journal.setTimers(facts.id, new Map())
       if (life.waits.length > 0) journal.setWaits(facts.id, [])
       life.stored = true
-    } else if (life.stored) {
-      journal.remove(facts.id)
+      this.#writeHistory(journal, live, life)
+    } else {
+      if (life.stored) journal.remove(facts.id, life.isBare)
       // History goes with it.
       life.steps = []
-    } else life.steps = []
+    }
   }
 
   #dependentsOf(live: LiveInstance, life: DurableLife): readonly string[] {

@@ -21,12 +21,14 @@ export interface StoredInstance {
   readonly dependent: boolean
   readonly continuation?: Continuation
   readonly nextStep: number
+  /** Last steps, of an instance that something is under way for: they come to the history when it waits or has ended. */
+  readonly steps?: readonly HistoryStep[]
   /** Under which idempotency key it was started. */
   readonly place?: string
 }
 
 /** What is needed to bring an instance back. */
-export type StoredSleeper = Pick<StoredInstance, 'facts' | 'definition' | 'state' | 'nextStep' | 'place'>
+export type StoredSleeper = Pick<StoredInstance, 'facts' | 'definition' | 'state' | 'nextStep' | 'steps' | 'place'>
 
 /** Something that is to be done and that no state of an instance holds. */
 type StoredEffect =
@@ -94,8 +96,8 @@ export interface Journal {
   put(instance: StoredInstance, isKnown?: boolean): void
   /** A parent has taken up the result of a sub-flow: it is kept no longer than any other. */
   release(id: string, keep: boolean): void
-  /** Removes an instance with its timers, waits, history and received events. */
-  remove(id: string): void
+  /** Removes an instance with its timers, waits, history and received events; `isBare` when it is known to have none. */
+  remove(id: string, isBare?: boolean): void
   get(id: string): StoredInstance | undefined
   /** As much of an instance as brings it back: events come more often than readers. */
   sleeper(id: string): StoredSleeper | undefined

@@ -110,7 +110,9 @@ export interface DurableLife {
   readonly keeper: Keeper
   /** There is a row of it. */
   stored: boolean
-  /** Steps that are not written yet, and the place of the next one. */
+  /** No other rows belong to it: no timer, wait, history or received event. */
+  isBare: boolean
+  /** Steps that do not stand in the history yet, and the place of the next one. */
   steps: HistoryStep[]
   nextStep: number
   /** Under which idempotency key it was started; the body until that is stored. */

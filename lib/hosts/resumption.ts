@@ -53,7 +53,7 @@ export class Resumption {
 
   #resume(stored: StoredSleeper, workflow: DeployedWorkflow): LiveInstance {
     const { parts: { births, queue }, shelf, newLife } = this.#options
-    const life: DurableLife = { ...newLife(), stored: true, nextStep: stored.nextStep, hasDependents: mayHaveDependents(workflow) }
+    const life: DurableLife = { ...newLife(), stored: true, isBare: false, steps: [...stored.steps ?? []], nextStep: stored.nextStep, hasDependents: mayHaveDependents(workflow) }
     if (stored.place !== undefined) life.place = { key: stored.place }
     const live = births.restore(shelf.withHeaders(stored.facts), workflow, stored.state, life)
     shelf.putAway -= 1

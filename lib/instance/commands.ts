@@ -41,6 +41,8 @@ export interface CallCommand {
   readonly detached: boolean
   /** Given with what nobody waits for: the instance does not hold it any more. */
   readonly origin?: DetachedOrigin
+  /** Changes nothing outside. */
+  readonly isPure?: boolean
   /** Carries it out: at once, or later. Never throws. */
   run(signal: CancelSignal): MaybePromise<Outcome>
   /** It is under way already, and is given up with this. */

@@ -253,9 +253,10 @@ export class Desk extends InstanceScope implements InstanceDesk {
 
   /** Makes the call that an action asks for, where it may be made now and nothing that came before it is still to be done. */
   #call(prepared: MaybePromise<Prepared>): MaybePromise<Prepared> {
-    if (this.environment.callsAtOnce !== true || prepared instanceof Promise || prepared.kind !== 'command') return prepared
+    if (prepared instanceof Promise || prepared.kind !== 'command') return prepared
     const { command } = prepared
     if (command.kind !== 'call' || command.detached || this.#commands.length > 0) return prepared
+    if (this.environment.callsAtOnce !== true && command.isPure !== true) return prepared
     const cancellation = new Cancellation()
     const outcome = command.run(cancellation)
     if (outcome instanceof Promise) return { kind: 'command', command: { ...command, begun: { cancellation, outcome } } }

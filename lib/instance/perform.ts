@@ -129,6 +129,7 @@ function callCommand(performance: Performance, called: CompiledFunction, data: J
     kind: 'call',
     token,
     detached: compiled.action.functionRef?.invoke === 'async',
+    isPure: called.invoker?.isPure === true,
     run: (signal) => settled(() => {
       const selectionSet = compiled.selectionSet?.evaluate(data, performance.scope.bindings(performance.context))
       return chain(selectionSet, (selection) => {

@@ -21,6 +21,8 @@ const OPERATION = /^(?:(?:java|typescript|javascript|ts|js):)?([^:]+(?::[^:]+)*)
  *   (`static parameters = { add: ['augend', 'addend'] }`): `add(augend, addend, context)`
  * - arguments that are a list or a single value come as they are: `method(value, context)`
  *
+ * Methods that change nothing outside may be named (`static pure = ['check']`): a durable instance calls them without being written before.
+ *
  * The method may be asynchronous. What it gets is frozen; what it gives becomes JSON and is merged; what it throws is the error of the
  * action, matched by class name, ancestors, `code` and message (decisions.md 16).
  *
@@ -43,7 +45,7 @@ export function compileService(operation: string, source: FunctionSource): Invok
   if (method === undefined) {
     return unavailable(source, `host class "${className}" has no method "${methodName}"; ${nameNearest(methodName, methodNames(host))}`)
   }
-  return createInvoker({ host, method, names: parameterNames(host, methodName), callee: describeFunction(source) })
+  return createInvoker({ host, method, names: parameterNames(host, methodName), isPure: isPure(host, methodName), callee: describeFunction(source) })
 }
 
 /** A method with the object it belongs to and, where declared, the names of its parameters. */
@@ -51,12 +53,14 @@ interface BoundMethod {
   readonly host: object
   readonly method: Method
   readonly names: readonly string[] | undefined
+  readonly isPure: boolean
   readonly callee: string
 }
 
-function createInvoker({ host, method, names, callee }: BoundMethod): Invoker {
+function createInvoker({ host, method, names, isPure, callee }: BoundMethod): Invoker {
   const call = (values: readonly unknown[]): unknown => method.apply(host, [...values])
   return {
+    ...(isPure ? { isPure } : {}),
     invoke(request) {
       const { context } = request
       // The headers are shared by all calls of the instance.
@@ -102,9 +106,18 @@ function methodNames(host: object): string[] {
   return [...names]
 }
 
+/** What the object says of its methods, or its class. */
+function declaredBy(host: object, name: 'parameters' | 'pure'): unknown {
+  return (host as Record<typeof name, unknown>)[name] ?? (host.constructor as unknown as Record<typeof name, unknown>)[name]
+}
+
+function isPure(host: object, method: string): boolean {
+  const declared = declaredBy(host, 'pure')
+  return Array.isArray(declared) && declared.includes(method)
+}
+
 function parameterNames(host: object, method: string): readonly string[] | undefined {
-  const own = (host as { readonly parameters?: unknown }).parameters
-  const declared = own ?? (host.constructor as { readonly parameters?: unknown }).parameters
+  const declared = declaredBy(host, 'parameters')
   if (typeof declared !== 'object' || declared === null) return undefined
   const names = getOwn(declared, method)
   return Array.isArray(names) && names.every((name) => typeof name === 'string') ? names : undefined

@@ -9,8 +9,8 @@ const WAITS = 'insert or ignore into wait (instance_id, key) select value->>0, v
 const RECEIVED = 'insert or ignore into inbox (target, event, received_at) select value->>0, value->>1, value->>2 from json_each(?)'
 const HISTORY = 'insert or replace into history (instance_id, sequence, steps) select value->>0, value->>1, value->>2 from json_each(?)'
 const IDS = '(select value from json_each(?))'
+const REMOVE_INSTANCES = `delete from instance where id in ${IDS}`
 const REMOVALS: readonly (readonly [table: string, sql: string])[] = [
-  ['instance', `delete from instance where id in ${IDS}`],
   ['timer', `delete from timer where instance_id in ${IDS}`],
   ['wait', `delete from wait where instance_id in ${IDS}`],
   ['history', `delete from history where instance_id in ${IDS}`],
@@ -29,6 +29,8 @@ export class RowBuffer {
   #received: (readonly [target: string, event: string, at: number])[] = []
   #history: (readonly [id: string, sequence: number, steps: string])[] = []
   #removed: string[] = []
+  /** Those that other rows may belong to. */
+  #removedWithRows: string[] = []
 
   constructor(run: RunStatement) {
     this.#run = run
@@ -47,8 +49,9 @@ export class RowBuffer {
   }
 
   /** An instance goes, with all that belongs to it. */
-  removed(id: string): void {
+  removed(id: string, isBare: boolean): void {
     this.#removed.push(id)
+    if (!isBare) this.#removedWithRows.push(id)
   }
 
   /** Writes what was gathered; removals last, for they hold for the rest. */
@@ -56,7 +59,8 @@ export class RowBuffer {
     this.#write('wait', WAITS, this.#waits)
     this.#write('inbox', RECEIVED, this.#received)
     this.#write('history', HISTORY, this.#history)
-    for (const [table, sql] of REMOVALS) this.#write(table, sql, this.#removed)
+    this.#write('instance', REMOVE_INSTANCES, this.#removed)
+    for (const [table, sql] of REMOVALS) this.#write(table, sql, this.#removedWithRows)
     this.clear()
   }
 
@@ -72,5 +76,6 @@ export class RowBuffer {
     this.#received = []
     this.#history = []
     this.#removed = []
+    this.#removedWithRows = []
   }
 }

@@ -25,8 +25,8 @@ export function valuesOf(instance: StoredInstance): readonly (string | number | 
   ]
 }
 
-function stateText({ state }: StoredInstance): string | null {
-  return state === undefined ? null : JSON.stringify({ form: STATE_FORM, ...state })
+function stateText({ state, steps }: StoredInstance): string | null {
+  return state === undefined ? null : JSON.stringify({ form: STATE_FORM, steps, ...state })
 }
 
 // The data of what lives stands in its state.
@@ -57,7 +57,7 @@ export function sleeperOf(row: Row): StoredSleeper {
     facts: jsonOf(row, 'facts') as InstanceFacts,
     definition: String(row['definition']),
     nextStep: Number(row['next_step']),
-    ...(state === undefined ? {} : { state }),
+    ...(state === undefined ? {} : state),
     ...(typeof place === 'string' ? { place } : {}),
   }
 }
@@ -71,7 +71,7 @@ export function instanceOf(row: Row): StoredInstance {
     facts: jsonOf(row, 'facts') as InstanceFacts,
     definition: String(row['definition']),
     status: String(row['status']) as InstanceStatus,
-    ...(state === undefined ? {} : { state }),
+    ...(state === undefined ? {} : state),
     record: recordOf(row, state),
     busy: row['busy'] === 1,
     undelivered: row['undelivered'] === 1,
@@ -86,7 +86,7 @@ export function instanceOf(row: Row): StoredInstance {
 function recordOf(row: Row, state = stateOf(row)): InstanceRecord {
   const record = jsonOf(row, 'record') as InstanceRecord
   if (state === undefined) return record
-  const { context } = state.snapshot as unknown as { readonly context: { readonly data: InstanceRecord['data'] } }
+  const { context } = state.state.snapshot as unknown as { readonly context: { readonly data: InstanceRecord['data'] } }
   return { ...record, data: context.data }
 }
 
@@ -101,11 +101,11 @@ export function listedRecordOf(row: Row): InstanceRecord {
   }
 }
 
-function stateOf(row: Row): PersistedInstance | undefined {
+function stateOf(row: Row): Pick<StoredInstance, 'steps'> & { readonly state: PersistedInstance } | undefined {
   if (typeof row['state'] !== 'string') return undefined
-  const { form, ...state } = jsonOf(row, 'state') as PersistedInstance & { readonly form: number }
+  const { form, steps, ...state } = jsonOf(row, 'state') as PersistedInstance & Pick<StoredInstance, 'steps'> & { readonly form: number }
   if (form > STATE_FORM) throw unreadable(row, `has a state of form ${String(form)}; this release knows ${String(STATE_FORM)}. Finish it with the release that wrote it`)
-  return state
+  return { state, ...(steps === undefined ? {} : { steps }) }
 }
 
 function jsonOf(row: Row, column: string): unknown {

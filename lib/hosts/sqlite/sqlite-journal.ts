@@ -118,8 +118,8 @@ class SqliteJournal implements Journal {
     this.put({ ...rest, busy: false, undelivered: false, record: { ...record, endedAt: record.endedAt ?? record.startedAt } }, true)
   }
 
-  remove(id: string): void {
-    this.#rows.removed(id)
+  remove(id: string, isBare = false): void {
+    this.#rows.removed(id, isBare)
   }
 
   get: Journal['get'] = (id) => {

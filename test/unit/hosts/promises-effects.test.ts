@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { resolve } from 'node:path'
 import type { Json } from '../../../lib/common/index.ts'
 import type { FunctionCall, FunctionResult } from '../../../lib/functions/index.ts'
 import { createDurableProject, type DurableProject } from '../../support/durable-runtime.ts'
@@ -50,6 +51,44 @@ describe('durability, promise "effect in flight at the kill"', () => {
     await runtime.quiet()
     expect(seen.map(({ key, arguments: args }) => ({ key, args }))).to.deep.equal(Array.from({ length: 4 }, () => ({ key: seen[0]?.key, args: { n: 1 } })))
     expect((await runtime.host.list({ limit: 9 })).instances.map(({ data, status }) => ({ data, status }))).to.deep.equal([{ data: { n: 1, answer: 'late' }, status: 'waiting' }])
+    await runtime.close(0)
+  })
+
+  it('goes on with its history, whose last steps stand in the row of an instance that calls', async () => {
+    const project = await given(definition('calls', [{ name: 'Call', type: 'operation', actions: [call()], transition: 'Sleep' }, SLEEP]))
+    const slow = slowFunction()
+    const runtime = await project.open({ call: slow.call })
+    const { id } = await runtime.host.start({ workflowId: 'calls', input: {}, respondAsync: true })
+    await until(() => slow.calls.length === 1)
+    const before = await runtime.host.history('calls', id)
+    expect(before.map(({ type }) => type)).to.deep.equal(['started', 'stateEntered', 'actionStarted'])
+    const successor = killed(project)
+    await runtime.close(0)
+    const next = await successor.open({ call: () => ({ output: 'done' }) })
+    await next.quiet()
+    const after = await next.host.history('calls', id)
+    expect(after.slice(0, before.length)).to.deep.equal(before)
+    expect(after.map(({ sequence }) => sequence)).to.deep.equal(after.map((_, index) => index))
+    expect(after.map(({ type }) => type)).to.deep.equal(['started', 'stateEntered', 'actionStarted', 'actionCompleted', 'stateEntered'])
+    await next.close(0)
+  })
+
+  it('needs no commit of its own where the class says that a method changes nothing outside', async () => {
+    const inputs = { currencyFrom: 'EUR', currencyTo: 'USD', exchangeDate: '2022-06-10' }
+    const pure = { functionRef: { refName: 'check', arguments: inputs }, actionDataFilter: { toStateData: '.check' } }
+    const document = definition('checks', [{ name: 'Check', type: 'operation', actions: [pure, call()], transition: 'Sleep' }, SLEEP], {
+      functions: [{ name: 'check', type: 'custom', operation: 'service:ExchangeWorkflowHelper::validateInputs' }, { name: 'call', type: 'custom', operation: 'suite:call' }],
+    })
+    const project = await given(document)
+    const points: string[] = []
+    const runtime = await project.open({
+      settings: { 'sonatina.host-classes': resolve('workflows/exchange-workflow-helper.ts') },
+      crashPoint: (point) => { points.push(point) },
+    })
+    const { data } = await runtime.host.start({ workflowId: 'checks', input: {} })
+    expect(data).to.deep.equal({ check: {}, answer: { called: 1 } })
+    // One before the other call, one before the answer.
+    expect(points.filter((point) => point === 'after-commit' || point === 'before-effect')).to.deep.equal(['after-commit', 'before-effect', 'after-commit'])
     await runtime.close(0)
   })
 

@@ -6,6 +6,7 @@ import { callOf, createTestCompiler } from '../support.ts'
 
 class Numbers {
   static readonly parameters = { divide: ['dividend', 'divisor'] }
+  static readonly pure = ['double']
 
   readonly factor = 2
 
@@ -45,6 +46,13 @@ describe('functions/kinds/service', () => {
 
   it('calls positionally where the class declares parameter names, whatever order the arguments come in', async () => {
     expect((await invoke('service:Numbers::divide', callOf({ divisor: 2, dividend: 8 }))).output).to.equal(4)
+  })
+
+  it('tells which methods change nothing outside, where the class says so', async () => {
+    await using compiler = await createTestCompiler({ hostClasses })
+    expect(await compiler.compile({ operation: 'service:Numbers::double' })).to.have.property('isPure', true)
+    expect(await compiler.compile({ operation: 'service:Numbers::divide' })).to.not.have.property('isPure')
+    expect(await compiler.compile({ operation: 'service:org.acme.Full::hello' })).to.not.have.property('isPure')
   })
 
   it('refuses a named argument that the declaration does not hold', async () => {
