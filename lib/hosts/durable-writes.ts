@@ -27,8 +27,7 @@ export class DurableWrites {
   write(journal: Journal, live: LiveInstance): void {
     const life = live.durable
     if (life === undefined) return
-    const { facts, instance } = live
-    const { status } = instance
+    const { status } = live.instance
     const isEnd = status === 'completed' || status === 'aborted'
     if (isEnd || status === 'error') this.#parts.ends.conclude(live)
     this.#writeCommands(journal, live, life)
