@@ -28,6 +28,11 @@ export function createOperators(parts: Parts): Operators {
           const live = find(workflowId, instanceId)
           if (live === undefined) throw instanceNotFound(workflowId, instanceId)
           parts.turns.turn(live, () => {
+            // Until its end is written an instance is here; nobody is told of an end that could still be lost.
+            if (hasEnded(live)) {
+              live.waiters.push((_, error) => { reject(error ?? instanceNotFound(workflowId, instanceId)) })
+              return
+            }
             move(live)
             live.waiters.push((_, error) => { if (error === undefined) resolve(recordOf(live)); else reject(error) })
           })
@@ -89,6 +94,11 @@ export function notFailed(workflowId: string, instanceId: string): InstanceError
 /** A node, or waiting node instance, that is not there. */
 export function nodeNotFound(nodeId: string): InstanceError {
   return new InstanceError({ code: 'NODE_NOT_FOUND', message: `There is no node or waiting node instance "${nodeId}"`, details: { nodeId } })
+}
+
+function hasEnded(live: LiveInstance): boolean {
+  const status = statusOf(live)
+  return status === 'completed' || status === 'aborted'
 }
 
 function assertPending(instance: Instance, token: string): string {

@@ -211,4 +211,21 @@ describe('hosts: instances that outlive the process', () => {
     expect(readFileSync(project.file, 'latin1')).to.contain('x-kept')
     expect(readFileSync(project.file, 'latin1')).not.to.contain('very-secret')
   })
+
+  // Between its last step and the commit that writes it an instance is still in memory.
+  it('refuse a change that comes right after their end, before it is written', async () => {
+    await given(definition('sleep', [SLEEP]))
+    const runtime = await project.open()
+    const { id } = await runtime.host.start({ workflowId: 'sleep', input: {} })
+    const outcomes = await Promise.all([
+      runtime.host.mergeData('sleep', id, { first: true }),
+      runtime.host.abort('sleep', id),
+      runtime.host.mergeData('sleep', id, { late: true }),
+      runtime.host.replaceData('sleep', id, { late: true }),
+      runtime.host.abort('sleep', id),
+    ].map((each) => each.then(({ status }) => status, (error: { code: string }) => error.code)))
+    expect(outcomes).to.deep.equal(['aborted', 'aborted', 'INSTANCE_NOT_FOUND', 'INSTANCE_NOT_FOUND', 'INSTANCE_NOT_FOUND'])
+    expect((await runtime.host.find('sleep', id))?.data).to.deep.equal({ first: true })
+    await runtime.close(0)
+  })
 })
