@@ -28,7 +28,7 @@ export function compileAuthDefinition(definition: AuthDefinitionLike, evaluate: 
   const sources = new Map<string, TokenSource>()
   const used = new WeakMap<AuthorizedRequest, { source: TokenSource; token: string; fresh: boolean }>()
   const applyOAuth = (request: AuthorizedRequest, values: Values, inbound: AuthorizationContext): MaybePromise<void> => {
-    const source = openSource(definition, values, sources, context)
+    const source = openSource(definition, values, { ...context, sources })
     const token = source.token(inbound.signal ? { signal: inbound.signal } : {})
     const set = (value: string, fresh: boolean): void => {
       request.headers['Authorization'] = `Bearer ${value}`
@@ -87,7 +87,7 @@ function optionalText(values: Values, name: string): string | undefined {
   return typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined
 }
 
-function openSource(definition: AuthDefinitionLike, values: Values, sources: Map<string, TokenSource>, context: AuthDefinitionContext): TokenSource {
+function openSource(definition: AuthDefinitionLike, values: Values, { sources, ...context }: AuthDefinitionContext & { readonly sources: Map<string, TokenSource> }): TokenSource {
   const key = createHash('sha256').update(JSON.stringify(values)).digest('base64')
   let source = sources.get(key)
   if (!source) {
@@ -134,7 +134,7 @@ function tokenUrlOf(definition: AuthDefinitionLike, values: Values, context: Aut
   const metadata = values['metadata']
   const fixed = typeof metadata === 'object' && metadata !== null ? optionalText(metadata as Values, 'tokenURL') : undefined
   if (fixed !== undefined) return () => Promise.resolve(fixed)
-  const read = createDiscovery(definition.name, discoveryUrl(text(definition, values, 'authority')), context.httpClient, context.clock)
+  const read = createDiscovery(definition.name, discoveryUrl(text(definition, values, 'authority')), context)
   return async () => {
     const { tokenEndpoint } = await read()
     if (tokenEndpoint !== undefined) return tokenEndpoint

@@ -70,7 +70,7 @@ function createVerifier({ settings, httpClient, clock }: BearerContext, server: 
   if (!discovers && path === undefined) {
     throw new ConfigurationError({ code: 'CONFIGURATION_MISSING', message: `Without discovery the address of the keys must be set.\n${settings.describeMissing(['sonatina.oidc.jwks-path'])}` })
   }
-  const discover = createDiscovery('bearer tokens', discoveryUrl(base), httpClient, clock)
+  const discover = createDiscovery('bearer tokens', discoveryUrl(base), { httpClient, clock })
   let opened: Promise<Verifier> | undefined
   const open = async (): Promise<Verifier> => {
     const found = discovers && (path === undefined || stated === undefined) ? await discover() : {}

@@ -9,6 +9,7 @@ export const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-b
 
 /** What signing needs from outside. */
 export interface SigningContext {
+  readonly tokenUrl: string
   readonly clock: Clock
   readonly ids: IdSource
 }
@@ -19,16 +20,16 @@ export interface SigningContext {
  *
  * @throws {@link ConfigurationError} when there is nothing to sign with, or the key cannot be read.
  */
-export async function signAssertion(client: OAuthClient, options: AssertionOptions, tokenUrl: string, context: SigningContext): Promise<string> {
+export async function signAssertion(client: OAuthClient, options: AssertionOptions, { tokenUrl, clock, ids }: SigningContext): Promise<string> {
   const key = options.key === undefined ? hmacKey(client, options.secret ?? (await client.secret())) : readPrivateKey(client, options.key, options.keyPassword)
-  const now = Math.floor(context.clock.now() / 1000)
+  const now = Math.floor(clock.now() / 1000)
   const { SignJWT } = await import('jose')
   return new SignJWT({ ...options.claims })
     .setProtectedHeader({ alg: options.algorithm ?? defaultAlgorithm(key), typ: 'JWT', ...(options.keyId === undefined ? {} : { kid: options.keyId }) })
     .setIssuer(options.issuer ?? client.clientId)
     .setSubject(options.subject ?? client.clientId)
     .setAudience(options.audience ?? tokenUrl)
-    .setJti(context.ids.next())
+    .setJti(ids.next())
     .setIssuedAt(now)
     .setExpirationTime(now + options.lifespan)
     .sign(key)

@@ -1,67 +1,27 @@
-import type { Clock, IdSource, Logger } from '../common/index.ts'
+import type { Logger } from '../common/index.ts'
 import { settingKey, type Settings } from '../configuration/index.ts'
 import { ConfigurationError } from '../errors/index.ts'
-import type { HttpClients } from '../http-client/index.ts'
 import { compileAuthDefinition } from './auth-definition.ts'
-import type { Authorization, AuthorizationContext, AuthorizedRequest, Authorizer, MaybePromise, OperationSecurity, SecurityScheme } from './authorization.ts'
-import type { CredentialsProvider } from './credentials-provider.ts'
-import { readOAuthClient } from './read-oauth-client.ts'
-import { compileScheme, failingAuthorization, type Applier, type OpenedSource, type OpenTokenSource } from './schemes.ts'
-import { createTokenSource, type TokenSource } from './token-source.ts'
+import type { Authorization, AuthorizationContext, AuthorizedRequest, Authorizer, MaybePromise, OperationSecurity } from './authorization.ts'
+import { compileScheme, failingAuthorization, type Applier, type OpenTokenSource } from './schemes.ts'
+import { createTokenSources, type TokenSourcesOptions } from './token-sources.ts'
 
 /** What an authorizer is made from. */
-export interface AuthorizerOptions {
-  readonly settings: Settings
-  readonly clients: HttpClients
-  readonly clock: Clock
-  readonly ids: IdSource
+export interface AuthorizerOptions extends TokenSourcesOptions {
   readonly log: Logger
-  /** Credentials providers of the host, by name. */
-  readonly credentialsProviders?: Readonly<Record<string, CredentialsProvider>>
 }
 
 /** Creates the authorizer of a process: one token source for each client, shared by all operations (configuration.md §4, §5). */
 export function createAuthorizer(options: AuthorizerOptions): Authorizer {
   const { settings } = options
   const log = options.log.child({ module: 'auth' })
-  const sources = new Map<string, OpenedSource>()
   const warned = new Set<string>()
   const warnOnce = (message: string): void => {
     if (warned.has(message)) return
     warned.add(message)
     log.warn({}, message)
   }
-  const open: OpenTokenSource = (scheme, schemeKey, security) => {
-    // The token address may come from the document, so two documents with one scheme name may mean two servers.
-    const documentTokenUrl = findTokenUrl(scheme, security.base, settings.text(`${settingKey('sonatina.oidc-client', schemeKey)}.grant.type`, 'client'))
-    const id = `${schemeKey} ${documentTokenUrl ?? scheme.openIdConnectUrl ?? ''}`
-    const known = sources.get(id)
-    if (known) return known
-    const httpClient = options.clients.forScheme(schemeKey)
-    const read = readOAuthClient(schemeKey, {
-      settings,
-      providers: options.credentialsProviders ?? {},
-      httpClient,
-      clock: options.clock,
-      documentTokenUrl,
-      documentDiscoveryUrl: scheme.openIdConnectUrl,
-    })
-    if ('missing' in read) return read
-    if (read.client.method === 'query') warnOnce(`The client "${schemeKey}" sends its secret in the query of the token address, where logs of servers and proxies keep it; prefer credentials.client-secret.method=basic or post`)
-    const exchangeKey = `${settingKey('sonatina.security.auth', schemeKey)}.token-exchange`
-    const proactive = read.client.grant === 'exchange' && settings.boolean(`${exchangeKey}.enabled`, false)
-      ? {
-        before: settings.duration(`${exchangeKey}.proactive-refresh-seconds`, 300_000),
-        every: settings.duration('sonatina.security.auth.token-exchange.monitor-rate-seconds', 60_000),
-      }
-      : undefined
-    const source = createTokenSource({ client: read.client, httpClient, clock: options.clock, ids: options.ids, log, ...(proactive ? { proactive } : {}) })
-    const { grant } = read.client
-    const opened: OpenedSource = { source, subject: grant === 'exchange' ? 'required' : grant === 'jwt' ? 'optional' : 'none' }
-    sources.set(id, opened)
-    if (settings.boolean(`${settingKey('sonatina.oidc-client', schemeKey)}.early-tokens-acquisition`, false) && grant !== 'exchange') fetchEarly(source, schemeKey, log)
-    return opened
-  }
+  const { open, close } = createTokenSources(options, { log, warnOnce })
   return {
     compile(security) {
       if (!settings.boolean(`${settingKey('sonatina.openapi-generator.codegen.spec', security.fileKey)}.enable-security-generation`, true)) return undefined
@@ -70,10 +30,7 @@ export function createAuthorizer(options: AuthorizerOptions): Authorizer {
     compileDefinition(definition, evaluate) {
       return compileAuthDefinition(definition, evaluate, { httpClient: options.clients.general, clock: options.clock, ids: options.ids, log })
     },
-    close() {
-      for (const { source } of sources.values()) source.close()
-      sources.clear()
-    },
+    close,
   }
 }
 
@@ -91,7 +48,7 @@ function compileSecurity(security: OperationSecurity, context: CompileContext): 
   const configured = new Set<string>()
   const problems: string[] = []
   for (const name of new Set(requirements.flatMap((requirement) => Object.keys(requirement)))) {
-    const compiled = compileScheme(name, security, context.settings, context.open)
+    const compiled = compileScheme(name, security, context)
     if ('problem' in compiled) {
       problems.push(compiled.problem)
       continue
@@ -151,18 +108,4 @@ function combine(appliers: readonly Applier[]): Authorization {
       return true
     },
   }
-}
-
-function findTokenUrl(scheme: SecurityScheme, base: string | undefined, grant: string): string | undefined {
-  const flows = scheme.flows ?? {}
-  const fitting = grant === 'password' ? flows['password'] : flows['clientCredentials']
-  const url = fitting?.tokenUrl ?? Object.values(flows).find((flow) => flow?.tokenUrl !== undefined && flow.tokenUrl !== '')?.tokenUrl ?? scheme.tokenUrl
-  if (url === undefined || url === '' || !URL.canParse(url, base)) return undefined
-  return new URL(url, base).href
-}
-
-function fetchEarly(source: TokenSource, schemeKey: string, log: Logger): void {
-  Promise.resolve(source.token()).catch((error: unknown) => {
-    log.warn({ client: schemeKey, reason: error instanceof Error ? error.message : String(error) }, 'No token could be fetched at start')
-  })
 }

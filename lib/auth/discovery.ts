@@ -1,4 +1,4 @@
-import type { Clock } from '../common/index.ts'
+import { compact, type Clock } from '../common/index.ts'
 import { FunctionError } from '../errors/index.ts'
 import type { HttpClient } from '../http-client/index.ts'
 import { authFailed } from './failure.ts'
@@ -8,6 +8,12 @@ export interface ProviderMetadata {
   readonly issuer?: string
   readonly tokenEndpoint?: string
   readonly jwksUri?: string
+}
+
+/** What discovery needs from outside. */
+interface DiscoveryContext {
+  readonly httpClient: HttpClient
+  readonly clock: Clock
 }
 
 const FIRST_PAUSE = 1000
@@ -24,7 +30,7 @@ export function discoveryUrl(issuer: string): string {
  *
  * The reader throws {@link FunctionError} `AUTH_FAILED`.
  */
-export function createDiscovery(name: string, url: string, httpClient: HttpClient, clock: Clock): () => Promise<ProviderMetadata> {
+export function createDiscovery(name: string, url: string, { httpClient, clock }: DiscoveryContext): () => Promise<ProviderMetadata> {
   let known: Promise<ProviderMetadata> | undefined
   let failure: { readonly error: FunctionError; readonly until: number } | undefined
   let pause = FIRST_PAUSE
@@ -50,8 +56,7 @@ async function read(name: string, url: string, httpClient: HttpClient): Promise<
       const value: unknown = typeof document === 'object' && document !== null ? (document as Record<string, unknown>)[key] : undefined
       return typeof value === 'string' && value !== '' ? value : undefined
     }
-    const [issuer, tokenEndpoint, jwksUri] = [field('issuer'), field('token_endpoint'), field('jwks_uri')]
-    return { ...(issuer === undefined ? {} : { issuer }), ...(tokenEndpoint === undefined ? {} : { tokenEndpoint }), ...(jwksUri === undefined ? {} : { jwksUri }) }
+    return compact({ issuer: field('issuer'), tokenEndpoint: field('token_endpoint'), jwksUri: field('jwks_uri') })
   } catch (error) {
     if (error instanceof FunctionError && error.code === 'AUTH_FAILED') throw error
     const why = error instanceof FunctionError ? error.message : 'the answer is not JSON'

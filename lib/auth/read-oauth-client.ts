@@ -48,13 +48,12 @@ export function readOAuthClient(schemeKey: string, sources: OAuthClientSources):
     ...(secret === undefined && assertion === undefined ? [key('credentials.client-secret.value')] : []),
   ]
   if (!settings.boolean(key('client-enabled'), true) || clientId === undefined || missing.length > 0) return { missing }
-  const method = settings.text(key('credentials.client-secret.method'), 'basic')
   const grant = readGrant(settings, key)
   return {
     client: {
       name: schemeKey,
       clientId,
-      method: assertion !== undefined || method === 'post_jwt' ? 'jwt' : method === 'post' || method === 'query' ? method : 'basic',
+      method: assertion === undefined ? readMethod(settings, key) : 'jwt',
       secret: secret ?? (() => Promise.resolve(undefined)),
       encode: settings.boolean(key('credentials.client-secret.encode'), true),
       ...(assertion === undefined ? {} : { assertion }),
@@ -62,12 +61,7 @@ export function readOAuthClient(schemeKey: string, sources: OAuthClientSources):
       grant,
       parameters: readParameters(settings, key, grant),
       headers: Object.fromEntries(settings.segments(key('headers')).map((name) => [name, settings.secret(settingKey(key('headers'), name))?.reveal() ?? ''])),
-      names: {
-        accessToken: settings.secret(key('grant.access-token-property'))?.reveal() ?? 'access_token',
-        refreshToken: settings.secret(key('grant.refresh-token-property'))?.reveal() ?? 'refresh_token',
-        expiresIn: settings.text(key('grant.expires-in-property'), 'expires_in'),
-        refreshExpiresIn: settings.text(key('grant.refresh-expires-in-property'), 'refresh_expires_in'),
-      },
+      names: readNames(settings, key),
       defaultLife: settings.duration(key('access-token-expires-in'), 60_000),
       skew: settings.duration(key('access-token-expiry-skew'), 5000),
       refreshSkew: settings.duration(key('refresh-token-time-skew'), 5000),
@@ -75,6 +69,23 @@ export function readOAuthClient(schemeKey: string, sources: OAuthClientSources):
       absoluteExpiry: settings.boolean(key('absolute-expires-in'), false),
       tokenUrl: readTokenUrl(schemeKey, sources, key),
     },
+  }
+}
+
+/** How the client proves itself; a signed assertion when `post_jwt` asks for one. */
+function readMethod(settings: Settings, key: (attribute: string) => string): OAuthClient['method'] {
+  const method = settings.text(key('credentials.client-secret.method'), 'basic')
+  if (method === 'post_jwt') return 'jwt'
+  return method === 'post' || method === 'query' ? method : 'basic'
+}
+
+/** How the authorization server calls the members of its answers. */
+function readNames(settings: Settings, key: (attribute: string) => string): OAuthClient['names'] {
+  return {
+    accessToken: settings.secret(key('grant.access-token-property'))?.reveal() ?? 'access_token',
+    refreshToken: settings.secret(key('grant.refresh-token-property'))?.reveal() ?? 'refresh_token',
+    expiresIn: settings.text(key('grant.expires-in-property'), 'expires_in'),
+    refreshExpiresIn: settings.text(key('grant.refresh-expires-in-property'), 'refresh_expires_in'),
   }
 }
 
@@ -177,7 +188,7 @@ function readTokenUrl(schemeKey: string, sources: OAuthClientSources, key: (attr
     : undefined
   const missing = (): Error => authFailed(`The OAuth 2.0 client "${schemeKey}" has no token address.\n${settings.describeMissing([key('auth-server-url'), key('token-path')])}`)
   if (discovered === undefined) return () => (documentTokenUrl === undefined ? Promise.reject(missing()) : Promise.resolve(documentTokenUrl))
-  const read = createDiscovery(schemeKey, discovered, sources.httpClient, sources.clock)
+  const read = createDiscovery(schemeKey, discovered, sources)
   return async () => {
     const address = (await read()).tokenEndpoint ?? documentTokenUrl
     if (address !== undefined) return address

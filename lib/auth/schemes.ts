@@ -28,8 +28,21 @@ export type OpenTokenSource = (scheme: SecurityScheme, schemeKey: string, securi
 
 const AUTHORIZATION = 'header authorization'
 
+/** What schemes are compiled with. */
+interface SchemeContext {
+  readonly settings: Settings
+  readonly open: OpenTokenSource
+}
+
+/** A scheme on its way: where it stands, for messages, and the setting of each of its attributes. */
+interface Compiling {
+  readonly where: string
+  readonly key: (attribute: string) => string
+  readonly settings: Settings
+}
+
 /** Compiles one scheme of an operation: propagation, exchange, OAuth client, static values, in this order (configuration.md §5). */
-export function compileScheme(name: string, security: OperationSecurity, settings: Settings, open: OpenTokenSource): CompiledScheme {
+export function compileScheme(name: string, security: OperationSecurity, { settings, open }: SchemeContext): CompiledScheme {
   const scheme = security.schemes[name]
   const where = `Security scheme "${name}" (${security.document}, operation ${security.operation})`
   if (!scheme) return { problem: `${where} is not declared in the document` }
@@ -37,17 +50,18 @@ export function compileScheme(name: string, security: OperationSecurity, setting
   if (sendsAuthorization(scheme) && settings.boolean(key('token-propagation'), false)) {
     return { applier: propagate(where, settings.text(key('header-name'), 'Authorization')) }
   }
+  const compiling: Compiling = { where, key, settings }
   switch (kindOf(scheme)) {
     case 'oauth2':
-      return compileOAuth(name, where, scheme, { security, settings, open })
+      return compileOAuth(open(scheme, canonicalName(name), security), canonicalName(name), compiling)
     case 'basic':
-      return compileBasic(where, key, settings)
+      return compileBasic(compiling)
     case 'bearer':
-      return compileBearer(where, key, settings)
+      return compileBearer(compiling)
     case 'apiKey':
-      return compileApiKey(where, scheme, key, settings)
+      return compileApiKey(scheme, compiling)
     case 'mutualTLS':
-      return compileMutualTls(where, security.fileKey, settings)
+      return compileMutualTls(security.fileKey, compiling)
     case 'unsupported':
       return { problem: `${where} is of type ${scheme.type}${scheme.scheme === undefined ? '' : ` ${scheme.scheme}`}, which is not supported` }
   }
@@ -78,12 +92,10 @@ function sendsAuthorization(scheme: SecurityScheme): boolean {
   return kind === 'oauth2' || kind === 'basic' || kind === 'bearer' || (kind === 'apiKey' && scheme.in === 'header' && scheme.name?.toLowerCase() === 'authorization')
 }
 
-function compileOAuth(name: string, where: string, scheme: SecurityScheme, context: { readonly security: OperationSecurity; readonly settings: Settings; readonly open: OpenTokenSource }): CompiledScheme {
-  const schemeKey = canonicalName(name)
-  const opened = context.open(scheme, schemeKey, context.security)
+function compileOAuth(opened: ReturnType<OpenTokenSource>, schemeKey: string, { where, settings }: Compiling): CompiledScheme {
   if ('missing' in opened) {
     const problem = `${where} has no OAuth 2.0 client.`
-    if (opened.missing.length > 0) return { problem: `${problem}\n${context.settings.describeMissing(opened.missing)}` }
+    if (opened.missing.length > 0) return { problem: `${problem}\n${settings.describeMissing(opened.missing)}` }
     return { problem: `${problem}\nIt is turned off by ${settingKey('sonatina.oidc-client', schemeKey)}.client-enabled=false` }
   }
   const { source } = opened
@@ -130,7 +142,7 @@ function inboundValue(where: string, headerName: string, inbound: AuthorizationC
   return value
 }
 
-function compileBasic(where: string, key: (attribute: string) => string, settings: Settings): CompiledScheme {
+function compileBasic({ where, key, settings }: Compiling): CompiledScheme {
   const username = settings.text(key('username'))
   const password = settings.secret(key('password'))
   if (username === undefined || password === undefined) {
@@ -143,13 +155,13 @@ function compileBasic(where: string, key: (attribute: string) => string, setting
   return { applier: fixedHeader('Authorization', `Basic ${Buffer.from(`${username}:${password.reveal()}`, 'utf8').toString('base64')}`) }
 }
 
-function compileBearer(where: string, key: (attribute: string) => string, settings: Settings): CompiledScheme {
+function compileBearer({ where, key, settings }: Compiling): CompiledScheme {
   const token = settings.secret(key('bearer-token'))
   if (!token) return { problem: `${where} has no token.\n${settings.describeMissing([key('bearer-token')])}` }
   return { applier: fixedHeader('Authorization', `Bearer ${token.reveal()}`) }
 }
 
-function compileApiKey(where: string, scheme: SecurityScheme, key: (attribute: string) => string, settings: Settings): CompiledScheme {
+function compileApiKey(scheme: SecurityScheme, { where, key, settings }: Compiling): CompiledScheme {
   const value = settings.secret(key('api-key'))
   if (!value) return { problem: `${where} has no API key.\n${settings.describeMissing([key('api-key')])}` }
   const name = scheme.name ?? ''
@@ -160,7 +172,7 @@ function compileApiKey(where: string, scheme: SecurityScheme, key: (attribute: s
   return { problem: `${where} puts its API key in "${scheme.in ?? ''}", which is not header, query or cookie` }
 }
 
-function compileMutualTls(where: string, fileKey: string, settings: Settings): CompiledScheme {
+function compileMutualTls(fileKey: string, { where, settings }: Compiling): CompiledScheme {
   const key = `${settingKey('sonatina.rest-client', fileKey)}.key-store`
   return settings.has(key) ? { applier: undefined } : { problem: `${where} needs a client certificate.\n${settings.describeMissing([key])}` }
 }

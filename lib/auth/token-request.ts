@@ -32,6 +32,11 @@ interface RequestParts {
   query: Record<string, string>
 }
 
+interface PreparedRequest {
+  readonly oauth: ClientOAuth2
+  readonly parts: RequestParts
+}
+
 // It brings a list of all public suffixes along: read for the first client of a service, at load, and not by its first call.
 let library: typeof ClientOAuth2 | undefined
 const loadLibrary = (): typeof ClientOAuth2 => library ??= createRequire(import.meta.url)('client-oauth2') as typeof ClientOAuth2
@@ -40,7 +45,7 @@ const loadLibrary = (): typeof ClientOAuth2 => library ??= createRequire(import.
 export function createTokenRequester(client: OAuthClient, context: TokenRequestContext): TokenRequester {
   const Client = loadLibrary()
   const transport = createTransport(client, context.httpClient, context.clock)
-  const prepare = async (): Promise<{ oauth: ClientOAuth2; parts: RequestParts }> => {
+  const prepare = async (): Promise<PreparedRequest> => {
     const tokenUrl = await client.tokenUrl()
     const { id, secret, parts } = await authenticate(client, tokenUrl, context)
     const oauth = new Client({
@@ -54,9 +59,9 @@ export function createTokenRequester(client: OAuthClient, context: TokenRequestC
   }
   return {
     async grant(subject) {
-      const { oauth, parts } = await prepare()
-      Object.assign(parts.body, grantBody(client, subject))
-      const answer = await runGrant(client, oauth, parts, subject)
+      const prepared = await prepare()
+      Object.assign(prepared.parts.body, grantBody(client, subject))
+      const answer = await runGrant(client, prepared, subject)
       return toToken(client, answer, context.clock.now())
     },
     async refresh(refreshToken) {
@@ -67,7 +72,7 @@ export function createTokenRequester(client: OAuthClient, context: TokenRequestC
   }
 }
 
-async function runGrant(client: OAuthClient, oauth: ClientOAuth2, parts: RequestParts, subject: string | undefined): Promise<ClientOAuth2.Token> {
+async function runGrant(client: OAuthClient, { oauth, parts }: PreparedRequest, subject: string | undefined): Promise<ClientOAuth2.Token> {
   const { parameters } = client
   switch (client.grant) {
     case 'client':
@@ -97,7 +102,7 @@ async function authenticate(client: OAuthClient, tokenUrl: string, context: Toke
   const parts: RequestParts = { headers: { Accept: 'application/json', ...client.headers }, body: {}, query: {} }
   if (client.method === 'jwt') {
     suppressBasic(parts)
-    const assertion = await signAssertion(client, client.assertion ?? { claims: {}, lifespan: 10 }, tokenUrl, context)
+    const assertion = await signAssertion(client, client.assertion ?? { claims: {}, lifespan: 10 }, { ...context, tokenUrl })
     Object.assign(parts.body, { client_assertion_type: ASSERTION_TYPE, client_assertion: assertion })
     return { id: client.clientId, secret: '', parts }
   }
