@@ -9,8 +9,9 @@ export interface Clock {
   at(instant: number, callback: () => void): Cancel
 }
 
-// setTimeout treats anything longer as 1 ms.
-const LONGEST_TIMEOUT = 2 ** 31 - 1
+// Timers of the system stand still while the machine sleeps, and do not see that its clock was put forward: a far instant is looked
+// at again and again, in milliseconds.
+const LONGEST_TIMEOUT = 60_000
 
 /**
  * Creates the clock of the machine.
