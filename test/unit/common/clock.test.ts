@@ -46,6 +46,7 @@ describe('common/clock', () => {
     now += 11 * 3_600_000
     expect(timers.map(({ milliseconds }) => milliseconds)).to.deep.equal([60_000])
     elapse(60_000)
+    elapse(0)
     expect(runs).to.equal(1)
   })
 })
