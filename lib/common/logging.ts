@@ -141,8 +141,25 @@ const NAMES: Readonly<Record<number, string>> = { 10: 'TRACE', 20: 'DEBUG', 30: 
 function toText(line: string): string {
   const { level, time, msg, category, module, err, ...rest } = JSON.parse(line) as Record<string, unknown>
   const place = category ?? module
-  const facts = Object.entries(rest).map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+  const facts = Object.entries(rest).map(([key, value]) => `${inLine(key)}=${inLine(typeof value === 'string' ? value : JSON.stringify(value))}`)
   const stack = (err as { stack?: unknown } | undefined)?.stack
-  const parts = [String(time), NAMES[Number(level)] ?? String(level), ...(typeof place === 'string' ? [`[${place}]`] : []), typeof msg === 'string' ? msg : '', ...facts]
-  return `${parts.join(' ')}\n${typeof stack === 'string' ? `${stack}\n` : ''}`
+  const parts = [String(time), NAMES[Number(level)] ?? String(level), ...(typeof place === 'string' ? [`[${inLine(place)}]`] : []), typeof msg === 'string' ? indented(msg) : '', ...facts]
+  return `${parts.join(' ')}\n${typeof stack === 'string' ? `${indented(stack)}\n` : ''}`
+}
+
+// What ends a line or steers a terminal: lines hold what callers and remote services send.
+const CONTROL = /[\p{Cc}\u2028\u2029]/u
+const EACH_CONTROL_BUT_NEWLINE = /(?!\n)[\p{Cc}\u2028\u2029]/gu
+
+function inLine(text: string): string {
+  return CONTROL.test(text) ? JSON.stringify(text).replace(EACH_CONTROL_BUT_NEWLINE, escape) : text
+}
+
+/** Further lines of a text stand in from the first, where no entry begins. */
+function indented(text: string): string {
+  return CONTROL.test(text) ? text.replace(EACH_CONTROL_BUT_NEWLINE, escape).replace(/\n(?! {4})/g, '\n    ') : text
+}
+
+function escape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -48,4 +48,21 @@ describe('common/logging', () => {
     expect(lines[0]).to.match(/^\S+Z WARN {2}\[auth\] careful instance=i count=2\n$/)
     expect(lines[1]).to.match(/^\S+Z ERROR failed\nTypeError: broken\n {4}at /)
   })
+
+  // Names, data and answers of others stand in lines; whoever reads them must see what is ours.
+  it('writes text that nobody else can begin a line of, or colour', () => {
+    const { log, lines } = open({ json: false })
+    const forged = 'go\n2026-01-31T12:00:00.000Z ERROR forged\r\u001b[31m\u009b31m\u2028'
+    log.child({ category: forged, [forged]: 1 }).info({ type: forged, nested: { a: forged }, err: { stack: forged } }, `told: ${forged}`)
+    const text = lines.join('')
+    expect(text.split('\n').filter((line) => line.startsWith('2026-01-31'))).to.deep.equal([])
+    expect(text).not.to.match(/[\r\u001b\u009b\u2028]/)
+    expect(text).to.contain('type="go\\n2026-01-31T12:00:00.000Z ERROR forged\\r\\u001b[31m\\u009b31m\\u2028"')
+  })
+
+  it('keeps the lines of a message together', () => {
+    const { log, lines } = open({ json: false })
+    log.warn({}, 'no client\nMissing: a')
+    expect(lines[0]).to.match(/WARN {2}no client\n {4}Missing: a\n$/)
+  })
 })
