@@ -31,6 +31,8 @@ const io: CommandIo = {
 }
 
 process.exitCode = await runCommandLine(process.argv.slice(2), io, { version: readVersion() })
+// Whatever still tries, such as an exporter of traces, has had its time.
+process.stdout.write('', () => { process.exit() })
 
 // The compiled program lies one directory deeper than its source.
 function readVersion(): string {

@@ -1,8 +1,9 @@
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { nearestNames } from '../common/index.ts'
 import { RequestError } from '../errors/index.ts'
+import type { CommandIo } from './io.ts'
 
 /** Options of a command by name, as `node:util` parses them. */
 export type OptionShapes = NonNullable<ParseArgsConfig['options']>
@@ -53,6 +54,13 @@ export function parsePairs(texts: readonly (string | boolean)[], fault: string):
     pairs[String(text).slice(0, at).trim()] = String(text).slice(at + 1)
   }
   return pairs
+}
+
+/** Reads a file that an argument names, `-` for standard input. @throws {@link UsageError} when it cannot be read */
+export async function readText(path: string, io: Pick<CommandIo, 'cwd' | 'read'>): Promise<string> {
+  return path === '-' ? io.read() : readFile(resolve(io.cwd, path), 'utf8').catch((error: unknown) => {
+    throw usageError(`${path} cannot be read: ${(error as Error).message}`)
+  })
 }
 
 /** Gives the absolute path of a directory that an argument names; without one the working directory. @throws {@link UsageError} when there is none */

@@ -9,17 +9,12 @@ const SECURITY = /^(?:sonatina|quarkus)\.(?:http\.auth|http\.ssl|http\.insecure-
 
 /** Looks at every entry of the sources: unknown keys, wrong values, two spellings that disagree (configuration.md §8). */
 export function checkEntries(settings: ResolvedSettings): Finding[] {
-  const findings: Finding[] = []
-  let foreign = 0
-  for (const source of settings.sources) {
-    if (source.kind !== 'keys') continue
-    for (const [key, entries] of source.entries) {
-      const active = entries.filter(({ profile }) => profile === undefined || settings.profiles.includes(profile))
-      if (active.length === 0) continue
-      if (normaliseKey(key).definition) findings.push(...checkSpellings(source, active))
-      else foreign += checkUnknown(settings, source, active, findings)
-    }
-  }
+  const found = settings.sources.flatMap((source) => (source.kind === 'keys' ? [...source.entries].flatMap(([key, entries]) => {
+    const active = entries.filter(({ profile }) => profile === undefined || settings.profiles.includes(profile))
+    return normaliseKey(key).definition === undefined ? active.slice(0, 1).flatMap((entry) => checkUnknown(source, entry)) : checkSpellings(source, active)
+  }) : []))
+  const findings = found.filter((finding) => finding !== 'foreign')
+  const foreign = found.length - findings.length
   for (const key of new Set([...settings.keys(), ...STATIC_KEYS])) {
     const problem = normaliseKey(key).definition && settings.problem(key)
     if (problem !== undefined) findings.push({ level: 'error', message: problem })
@@ -47,22 +42,19 @@ function checkSpellings(source: Source, entries: readonly SourceEntry[]): Findin
   return findings
 }
 
-// Gives 1 for a key of Quarkus that has no meaning here, to be counted.
-function checkUnknown(settings: ResolvedSettings, source: Source, entries: readonly SourceEntry[], findings: Finding[]): number {
-  const entry = entries[0]
-  if (!entry || IRRELEVANT.test(entry.key)) return 0
+/** Judges a key that the catalogue does not have; `foreign` for one of Quarkus that has no meaning here, to be counted. */
+function checkUnknown(source: Source, entry: SourceEntry): readonly (Finding | 'foreign')[] {
+  if (IRRELEVANT.test(entry.key)) return []
   const where = `${entry.key} (${place(source, entry)})`
   if (SECURITY.test(entry.key)) {
     // Something that is switched off closes nothing when it is ignored.
-    if (/\.enabled$/.test(entry.key) && /^(?:false|no|off|0)$/i.test(entry.value)) return 0
-    findings.push({ level: 'error', message: `${where} is a security setting that is not supported; ignoring it could open what it closes. Remove it, or see docs/security.md for what is supported` })
-    return 0
+    if (/\.enabled$/.test(entry.key) && /^(?:false|no|off|0)$/i.test(entry.value)) return []
+    return [{ level: 'error', message: `${where} is a security setting that is not supported; ignoring it could open what it closes. Remove it, or see docs/security.md for what is supported` }]
   }
   const family = FAMILIES.find((prefix) => entry.key.startsWith(prefix))
-  if (family === undefined) return entry.key.startsWith('quarkus.') ? 1 : 0
+  if (family === undefined) return entry.key.startsWith('quarkus.') ? ['foreign'] : []
   const similar = nearestKey(entry.key)
-  findings.push({ level: 'warn', message: `${where} is not a known setting and is ignored${similar === undefined ? '' : `; did you mean ${similar}?`}` })
-  return 0
+  return [{ level: 'warn', message: `${where} is not a known setting and is ignored${similar === undefined ? '' : `; did you mean ${similar}?`}` }]
 }
 
 const PATTERNS = CATALOGUE.flatMap(({ settings }) => settings.flatMap(({ key, aliases }) => [key, ...aliases]))

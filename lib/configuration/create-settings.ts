@@ -8,7 +8,7 @@ import { ResolvedSettings, toWarnings } from './resolved-settings.ts'
 import type { Settings } from './settings.ts'
 import {
   createEnvironmentSource, createKeySource, flattenOptions, loadDirectory, loadDotenv, parseArguments,
-  type Finding, type ReadFile, type Source,
+  type Finding, type ReadFile, type Source, type ProjectFiles,
 } from './sources.ts'
 
 /** Where settings come from. */
@@ -62,8 +62,9 @@ export async function inspectSettings(options: SettingsOptions = {}): Promise<In
     environment,
     await loadDotenv(options.workingDirectory ?? options.root ?? process.cwd(), readFile, findings),
   ]
-  const profiles = await chooseProfiles(options, given, root, readFile)
-  const sources = [...given, ...(await loadProject(root, profiles, readFile, findings))]
+  const files = { root, readFile, findings }
+  const profiles = await chooseProfiles(options, given, files)
+  const sources = [...given, ...(await loadProject(files, profiles))]
   const settings = new ResolvedSettings({ sources, profiles })
   findings.push(...checkEntries(settings), ...checkClients(settings))
   settings.warnings = Object.freeze(toWarnings(findings))
@@ -72,23 +73,23 @@ export async function inspectSettings(options: SettingsOptions = {}): Promise<In
 }
 
 /** Reads the settings files of a project, highest first; faults are added to the findings. */
-export async function loadProject(root: string, profiles: readonly string[], readFile: ReadFile, findings: Finding[]): Promise<Source[]> {
-  const config = await loadDirectory(join(root, 'config'), 'config/', profiles, readFile, findings)
-  const own = await loadDirectory(root, '', profiles, readFile, findings)
-  const resources = 'src/main/resources/'
-  const files = [...config, ...(own.length > 0 ? own : await loadDirectory(join(root, resources), resources, profiles, readFile, findings))]
-  return files.length > 0 ? files : [createKeySource('application.properties', [])]
+export async function loadProject(files: ProjectFiles, profiles: readonly string[]): Promise<Source[]> {
+  const load = (label: string): Promise<Source[]> => loadDirectory({ directory: join(files.root, label), label }, profiles, files)
+  const config = await load('config/')
+  const own = await load('')
+  const sources = [...config, ...(own.length > 0 ? own : await load('src/main/resources/'))]
+  return sources.length > 0 ? sources : [createKeySource('application.properties', [])]
 }
 
 /** Finds the configuration profiles: the option, the environment, else the plain settings files; the later one wins. */
-export async function chooseProfiles(options: Pick<SettingsOptions, 'profile' | 'defaultProfile'>, given: readonly Source[], root: string, readFile: ReadFile): Promise<readonly string[]> {
+export async function chooseProfiles(options: Pick<SettingsOptions, 'profile' | 'defaultProfile'>, given: readonly Source[], files: ProjectFiles): Promise<readonly string[]> {
   if (options.profile !== undefined) return toList(options.profile)
   const variable = (name: string): string | undefined =>
     given.find(({ kind, entries }) => kind === 'environment' && entries.has(name))?.entries.get(name)?.[0]?.value || undefined
   const named = variable('SONATINA_CONFIG_PROFILE') ?? variable('QUARKUS_PROFILE')
   if (named !== undefined) return toList(named)
   // The files of a profile cannot choose the profile, so only the plain ones are asked; their faults are noted on the second reading.
-  const sources = [...given, ...(await loadProject(root, [], readFile, []))]
+  const sources = [...given, ...(await loadProject({ ...files, findings: [] }, []))]
   const settings = new ResolvedSettings({ sources, profiles: [] })
   const value = settings.has('sonatina.config-profile') ? settings.list('sonatina.config-profile') : undefined
   return value ?? toList(options.defaultProfile ?? 'prod')

@@ -46,8 +46,9 @@ export async function readProjectSettings(options: ProjectSettingsOptions): Prom
   const { root, readFile = readTextFile } = options
   const findings: Finding[] = []
   const given: Source[] = options.arguments === undefined ? [] : [createKeySource('command line', parseArguments(options.arguments, findings))]
-  const profiles = await chooseProfiles(options.profile === undefined ? {} : { profile: options.profile }, given, root, readFile)
-  const sources = [...given, ...await loadProject(root, profiles, readFile, findings)]
+  const files = { root, readFile, findings }
+  const profiles = await chooseProfiles(options.profile === undefined ? {} : { profile: options.profile }, given, files)
+  const sources = [...given, ...await loadProject(files, profiles)]
   const errors = findings.filter(({ level }) => level === 'error').map(({ message }) => message)
   if (errors.length > 0) throw new ConfigurationError({ code: 'CONFIGURATION_INVALID', message: `The settings of the project cannot be read: ${errors.join('; ')}`, details: { errors } })
   const settings = new ResolvedSettings({ sources, profiles })

@@ -151,14 +151,21 @@ export async function loadDotenv(directory: string, readFile: ReadFile, findings
   return createEnvironmentSource('.env', variables, new Map(parsed.entries.map((entry) => [entry.key, entry.line])))
 }
 
-/** Reads the settings files of one directory, those of the profiles first; `label` names the directory in messages. */
-export async function loadDirectory(
-  directory: string,
-  label: string,
-  profiles: readonly string[],
-  readFile: ReadFile,
-  findings: Finding[],
-): Promise<Source[]> {
+/** Files of a project, and where their faults are noted. */
+export interface ProjectFiles {
+  readonly root: string
+  readonly readFile: ReadFile
+  readonly findings: Finding[]
+}
+
+interface SettingsDirectory {
+  readonly directory: string
+  /** Names it in messages. */
+  readonly label: string
+}
+
+/** Reads the settings files of one directory, those of the profiles first. */
+export async function loadDirectory({ directory, label }: SettingsDirectory, profiles: readonly string[], { readFile, findings }: ProjectFiles): Promise<Source[]> {
   const stems = [...[...profiles].reverse().map((profile) => `application-${profile}`), 'application']
   const sources: Source[] = []
   for (const stem of stems) {

@@ -23,12 +23,12 @@ export function findUnusedNames(settings: Settings, used: UsedNames): SettingsWa
   const documents = new Set([...used.documents].map(canonicalName))
   const schemes = new Set([...used.schemes].map(canonicalName))
   return [
-    ...DOCUMENT_PREFIXES.flatMap((prefix) => unused(settings, prefix, documents, 'document')),
-    ...SCHEME_PREFIXES.flatMap((prefix) => unused(settings, prefix, schemes, 'security scheme')),
+    ...DOCUMENT_PREFIXES.flatMap((prefix) => unused(settings, prefix, { known: documents, what: 'document' })),
+    ...SCHEME_PREFIXES.flatMap((prefix) => unused(settings, prefix, { known: schemes, what: 'security scheme' })),
   ]
 }
 
-function unused(settings: Settings, prefix: string, known: ReadonlySet<string>, what: string): SettingsWarning[] {
+function unused(settings: Settings, prefix: string, { known, what }: { readonly known: ReadonlySet<string>; readonly what: string }): SettingsWarning[] {
   return settings.segments(prefix)
     .filter((name) => !WORDS.has(name) && !known.has(name) && ![...known].some((each) => name.startsWith(`${each}_`)))
     .map((name) => ({

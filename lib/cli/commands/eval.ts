@@ -1,13 +1,8 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { SonatinaError } from '../../errors/index.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../common/index.ts'
-import {
-  compile, createBindings, formatExpressionError, type Bindings, type CompiledExpression, type ExpressionLanguageName,
-} from '../../expressions/index.ts'
-import { ExpressionError } from '../../errors/index.ts'
+import { ExpressionError, SonatinaError } from '../../errors/index.ts'
+import { compile, createBindings, formatExpressionError, type ExpressionLanguageName } from '../../expressions/index.ts'
 import type { CommandIo } from '../io.ts'
-import { parseArguments, parsePairs, usageError } from '../usage.ts'
+import { parseArguments, parsePairs, readText, usageError } from '../usage.ts'
 
 const HELP = `sonatina eval EXPRESSION [options]
 
@@ -59,13 +54,9 @@ export async function evalCommand(args: readonly string[], io: CommandIo): Promi
     const compiled = compile(language as ExpressionLanguageName, text, {
       wrapped: true, variables: [...Object.keys(variables), 'CONST', 'SECRET', 'SECRETS'],
     })
-    await print(compiled, input, bindings, values['raw'] === true, io)
-  })
-}
-
-async function print(compiled: CompiledExpression, input: Json, bindings: Bindings, raw: boolean, io: CommandIo): Promise<void> {
-  await compiled.each(input, bindings, (output) => {
-    io.out(raw && typeof output === 'string' ? output : JSON.stringify(output))
+    await compiled.each(input, bindings, (output) => {
+      io.out(values['raw'] === true && typeof output === 'string' ? output : JSON.stringify(output))
+    })
   })
 }
 
@@ -98,9 +89,7 @@ function secretsOf(texts: readonly string[]): { read(key: string): string | unde
 }
 
 async function readJson(path: string, io: CommandIo): Promise<Json> {
-  const text = path === '-' ? await io.read() : await readFile(resolve(io.cwd, path), 'utf8').catch((error: unknown) => {
-    throw usageError(`${path} cannot be read: ${(error as Error).message}`)
-  })
+  const text = await readText(path, io)
   try {
     return JSON.parse(text) as Json
   } catch (error) {

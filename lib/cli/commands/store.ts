@@ -1,10 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createSystemClock } from '../../common/index.ts'
 import { createSettings } from '../../configuration/index.ts'
 import { importStore, openStore, type StoreFile, type StoreLine } from '../../hosts/sqlite/index.ts'
 import type { CommandIo } from '../io.ts'
-import { parseArguments, readDirectory, usageError } from '../usage.ts'
+import { parseArguments, readDirectory, readText, usageError } from '../usage.ts'
 
 const HELP = `sonatina store COMMAND [options]
 
@@ -44,7 +44,7 @@ export async function storeCommand(args: readonly string[], io: CommandIo): Prom
   const [command, path] = positionals
   const file = await storeFile(values, io)
   const startedAt = createSystemClock().now()
-  if (command === 'import') return importFrom(pathOf(path, command), file, startedAt, io)
+  if (command === 'import') return importFrom(pathOf(path, command), { file, startedAt }, io)
   const run = command === undefined ? undefined : COMMANDS[command]
   if (run === undefined) throw usageError(`"store" has the commands info, export, import, vacuum and verify${command === undefined ? '' : `, not "${command}"`}`)
   const store = openStore(file, startedAt)
@@ -98,11 +98,8 @@ const COMMANDS: Readonly<Record<string, (store: StoreFile, io: CommandIo, given:
   },
 }
 
-async function importFrom(path: string, file: string, startedAt: number, io: CommandIo): Promise<number> {
-  const text = path === '-' ? await io.read() : await readFile(resolve(io.cwd, path), 'utf8').catch((error: unknown) => {
-    throw usageError(`${path} cannot be read: ${(error as Error).message}`)
-  })
-  const rows = importStore(file, parseLines(text), startedAt)
+async function importFrom(path: string, { file, startedAt }: { readonly file: string; readonly startedAt: number }, io: CommandIo): Promise<number> {
+  const rows = importStore(file, parseLines(await readText(path, io)), startedAt)
   io.out(`${String(rows)} rows taken in from ${path}`)
   return 0
 }

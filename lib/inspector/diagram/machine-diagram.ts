@@ -35,7 +35,7 @@ function idsOf(config: MachineConfig): ReadonlyMap<string, string> {
 function toNode(node: NodeConfig, { id, path }: Place, ids: ReadonlyMap<string, string>): DiagramNode {
   const children = Object.entries(node.states ?? {})
   const nodes = children.map(([key, child]) => toNode(child, { id: `${id}-${key}`, path: [...path, key] }, ids))
-  const ways = children.flatMap(([key, child]) => edgesOf(child, `${id}-${key}`, id, ids))
+  const ways = children.flatMap(([key, child]) => edgesOf(child, { source: `${id}-${key}`, parent: id, ids }))
   const initial = node.initial === undefined ? [] : [{
     id: `${id}-start`, source: `${id}-initial`, target: `${id}-${node.initial}`, role: 'transition', happy: true, chip: false,
   } satisfies DiagramEdge]
@@ -76,14 +76,23 @@ function linesOf({ type, meta, entry, exit, invoke }: NodeConfig): readonly stri
   ].map((line) => shorten(line, LONGEST_LABEL))
 }
 
-function edgesOf(node: NodeConfig, source: string, parent: string, ids: ReadonlyMap<string, string>): DiagramEdge[] {
+/** A node among its neighbours, for targets that are relative to it. */
+interface Position {
+  readonly source: string
+  readonly parent: string
+  /** Ids of the diagram by ids of the machine. */
+  readonly ids: ReadonlyMap<string, string>
+}
+
+function edgesOf(node: NodeConfig, position: Position): DiagramEdge[] {
+  const { source } = position
   const named: (readonly [string, readonly TransitionConfig[]])[] = [
     ['', node.always ?? []],
     ...Object.entries(node.on ?? {}),
     ...(node.invoke ?? []).flatMap(({ onDone, onError }) => [['done', onDone], ['error', onError ?? []]] as const),
   ]
   return named.flatMap(([event, transitions], group) => transitions.flatMap((transition, number): DiagramEdge[] => {
-    const target = resolveTarget(transition.target, source, parent, ids)
+    const target = resolveTarget(transition.target, position)
     if (target === undefined) return []
     const guard = transition.guard === undefined ? '' : `[${transition.guard.type}]`
     const label = shorten([event, guard].filter((part) => part !== '').join(' '), LONGEST_LABEL)
@@ -101,7 +110,7 @@ function roleOf({ meta, guard }: TransitionConfig): EdgeRole {
 }
 
 // XState's rules: `#id` is absolute, `.key` a child, anything else a sibling.
-function resolveTarget(target: string | undefined, source: string, parent: string, ids: ReadonlyMap<string, string>): string | undefined {
+function resolveTarget(target: string | undefined, { source, parent, ids }: Position): string | undefined {
   if (target === undefined) return undefined
   if (target.startsWith('#')) {
     const [id = '', ...rest] = target.slice(1).split('.')
