@@ -22,7 +22,7 @@ const HANGING = {
 
 const SETTINGS = ['--set', 'sonatina.store=memory', '--set', 'sonatina.shutdown.timeout=1s']
 
-describe('e2e: sonatina serve is stopped while events are on their way', () => {
+describe('e2e: sonatina serve is stopped while events and traces are on their way', () => {
   let root = ''
   let sink: Server
   let answer = 0
@@ -62,6 +62,21 @@ describe('e2e: sonatina serve is stopped while events are on their way', () => {
       }
     }).timeout(40_000)
   }
+
+  // The exporter goes on trying for seconds.
+  it('to a collector of traces that is not there: with exit code 0, once their time is over', async () => {
+    const service = await startServe(root, ...SETTINGS, '--set', 'sonatina.otel.enabled=true', '--set', 'sonatina.otel.exporter.otlp.endpoint=http://127.0.0.1:1')
+    try {
+      expect((await send(service.port, 'POST', '/telling')).status).to.equal(201)
+      const stopped = Date.now()
+      service.child.kill('SIGTERM')
+      expect(await once(service.child, 'exit'), service.output()).to.deep.equal([0, null])
+      expect(Date.now() - stopped).to.be.below(6000)
+      expect(service.output()).to.contain('the last spans did not arrive')
+    } finally {
+      await endServe(service)
+    }
+  }).timeout(40_000)
 
   it('in the time of one stop, whatever is under way', async () => {
     answer = 0
