@@ -65,7 +65,7 @@ export class DurableWrites {
     const stored = toStored(live, life, this.#durability)
     // Many an instance ends soon, and its history with it: until it waits, its steps stand in its row.
     const isPassing = stored.busy && life.steps.length <= MOST_STEPS_IN_A_ROW
-    journal.put(isPassing ? { ...stored, steps: life.steps } : stored, life.stored)
+    journal.put(isPassing ? { steps: life.steps, ...stored } : stored, life.stored)
     if (!isPassing) this.#writeHistory(journal, live, life)
     const { place } = life
     if (place?.body !== undefined) {

@@ -12,13 +12,13 @@ export function toStored(live: LiveInstance, life: DurableLife, { storedHeaders 
     facts: { ...facts, headers: storedHeaders(facts.headers) },
     definition: workflow.loaded.source.hash,
     status: statusOf(live),
-    ...(endedAt === undefined ? { state: instance.persist() } : {}),
     record,
     busy: endedAt === undefined && isBusy(live, life),
     undelivered: endedAt !== undefined && parent?.token !== undefined,
     dependent: parent?.token === undefined && parent?.onParentComplete === 'terminate',
-    ...(continuation === undefined ? {} : { continuation }),
     nextStep: life.nextStep,
+    ...(endedAt === undefined ? { state: instance.persist() } : {}),
+    ...(continuation === undefined ? {} : { continuation }),
     ...(life.place === undefined ? {} : { place: life.place.key }),
   }
 }

@@ -259,7 +259,7 @@ export class Desk extends InstanceScope implements InstanceDesk {
     if (this.environment.callsAtOnce !== true && command.isPure !== true) return prepared
     const cancellation = new Cancellation()
     const outcome = command.run(cancellation)
-    if (outcome instanceof Promise) return { kind: 'command', command: { ...command, begun: { cancellation, outcome } } }
+    if (outcome instanceof Promise) return { kind: 'command', command: { begun: { cancellation, outcome }, ...command } }
     return 'prepared' in outcome ? outcome.prepared : { kind: 'outcome', outcome }
   }
 

@@ -104,8 +104,8 @@ function filterResult({ site: { compiled }, context, scope }: Performance, resul
   const response = result.response === undefined ? {} : { response: result.response }
   const { output } = result
   if (!compiled.action.actionDataFilter.useResults || output === undefined) return response
-  if (compiled.results === undefined) return { ...response, result: output }
-  return chain(compiled.results.evaluate(output, scope.bindings(context)), (filtered) => ({ ...response, result: filtered }))
+  if (compiled.results === undefined) return { result: output, ...response }
+  return chain(compiled.results.evaluate(output, scope.bindings(context)), (filtered) => ({ result: filtered, ...response }))
 }
 
 function subflowCommand(performance: Performance, input: Json): SubflowCommand {
@@ -134,10 +134,10 @@ function callCommand(performance: Performance, called: CompiledFunction, data: J
       const selectionSet = compiled.selectionSet?.evaluate(data, performance.scope.bindings(performance.context))
       return chain(selectionSet, (selection) => {
         const result = called.invoker?.invoke({
-          ...(args === undefined ? {} : { arguments: args }),
-          ...(selection === undefined ? {} : { selectionSet: selection }),
           data,
           context: new CalledFrom(performance, signal),
+          ...(args === undefined ? {} : { arguments: args }),
+          ...(selection === undefined ? {} : { selectionSet: selection }),
         }) ?? {}
         return chain(result, (answer) => chain(filterResult(performance, answer), (output) => ({ output })))
       })

@@ -22,11 +22,11 @@ export function createStart(server: ServerContext): Start {
     const details = readDetails(ctx, route)
     const input = toWorkflowData(await readJson(request, settings))
     const record = await host.start({
-      ...details,
       workflowId: route.id,
       version: route.version,
       input,
       headers: request.headers as Record<string, string>,
+      ...details,
       ...answerLimit(preference.respondAsync, preference.wait, settings.answerTimeout),
     })
     if (preference.applied !== undefined) ctx.set('Preference-Applied', preference.applied)

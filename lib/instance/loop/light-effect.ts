@@ -57,11 +57,12 @@ export class LightEffect {
   send(event: EffectEvent): void {
     if (this._processingStatus === STOPPED) return
     this._processingStatus = STOPPED
+    const { input } = this.#snapshot
     if (event.type === 'swf.effect.completed') {
-      this.#snapshot = { ...this.#snapshot, status: 'done', output: event.output as never }
+      this.#snapshot = { status: 'done', output: event.output as never, error: undefined, input }
       this._parent.send({ type: `xstate.done.actor.${this.id}`, output: event.output, actorId: this.id })
     } else if (event.type === 'swf.effect.failed') {
-      this.#snapshot = { ...this.#snapshot, status: 'error', error: event.error }
+      this.#snapshot = { status: 'error', output: undefined, error: event.error, input }
       this._parent.send({ type: `xstate.error.actor.${this.id}`, error: event.error, actorId: this.id })
     }
   }

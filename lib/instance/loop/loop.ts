@@ -15,10 +15,14 @@ type Children = Record<string, AnyActorRef | undefined>
 interface LoopSnapshot {
   readonly status: string
   readonly output: unknown
+  readonly error: unknown
   readonly context: PathContext
   readonly children: Children
   readonly _nodes: readonly unknown[]
 }
+
+/** What all snapshots have in common that stand at one leaf. */
+type SnapshotTemplate = Pick<LoopSnapshot, '_nodes'>
 
 /** One macrostep at work: the parts of a snapshot that change, built into a snapshot once at its end. */
 interface Macrostep {
@@ -51,7 +55,7 @@ export class Loop {
   readonly #machine: AnyStateMachine
   readonly #root: CompiledNode
   /** Snapshot to copy for each leaf: nodes, value and tags are the same every time. */
-  readonly #templates = new Map<CompiledNode, LoopSnapshot>()
+  readonly #templates = new Map<CompiledNode, SnapshotTemplate>()
   readonly #byNode = new Map<unknown, CompiledNode>()
 
   constructor(machine: AnyStateMachine, root: CompiledNode) {
@@ -98,18 +102,26 @@ export class Loop {
         step.broken = { error }
       }
       // As XState has it, the instance then stands where its last whole step led it.
-      if (step.broken !== undefined) return { ...this.#template(leaf), context, children: step.children, status: 'error', error: step.broken.error } as LoopSnapshot
+      if (step.broken !== undefined) return { status: 'error', output: undefined, error: step.broken.error, context, children: step.children, ...this.#template(leaf) }
     }
     if (step.done) stopAll(step)
-    const snapshot = { ...this.#template(step.leaf), context: step.context, children: step.children }
-    return step.done ? { ...snapshot, status: 'done', output: outputOf(step, this.#machine) } : snapshot
+    // What is copied stands last: V8 makes that many times faster.
+    return {
+      status: step.done ? 'done' : 'active',
+      output: step.done ? outputOf(step, this.#machine) : undefined,
+      error: undefined,
+      context: step.context,
+      children: step.children,
+      ...this.#template(step.leaf),
+    }
   }
 
-  #template(leaf: CompiledNode): LoopSnapshot {
+  #template(leaf: CompiledNode): SnapshotTemplate {
     let template = this.#templates.get(leaf)
     if (template === undefined) {
       const resolved = this.#machine.resolveState({ value: valueOf(leaf) as StateValue, context: {}, status: 'active' }) as unknown as LoopSnapshot
-      template = { ...resolved, status: 'active', _nodes: pathOf(leaf).map(({ node }) => node) }
+      const { status: _status, output: _output, error: _error, context: _context, children: _children, ...rest } = resolved
+      template = { ...rest, _nodes: pathOf(leaf).map(({ node }) => node) }
       this.#templates.set(leaf, template)
     }
     return template
