@@ -1,18 +1,19 @@
-import { nearestNames } from '../../common/index.ts'
 import { adviseVariable } from '../advise-variable.ts'
 import { SyntaxFault } from '../syntax-fault.ts'
 import type { Ast, ObjectEntry, Pattern } from './ast.ts'
 import { describe } from './dump.ts'
 import { BUILTINS, formatFilter, formatter, PRELUDE } from './builtins/index.ts'
 import { array, object, text, tuple, type Entry } from './compile/construct.ts'
-import { attempt, bind, comma, conditional, foreach, label, pipe, reduce } from './compile/control.ts'
+import { attempt, comma, conditional, pipe } from './compile/control.ts'
 import { constant, type Filter } from './compile/filter.ts'
 import { call, globalMember, globalVariable, leave, parameter, secretMember, variable, type FunctionBody } from './compile/functions.ts'
+import { bind, foreach, label, reduce } from './compile/loops.ts'
 import { alternative, arithmetic, comparison, logical, negate } from './compile/operators.ts'
 import { identity, index, iterate, slice } from './compile/paths.ts'
 import { binder, type CompiledMember, type CompiledPattern } from './compile/patterns.ts'
 import { update } from './compile/update.ts'
 import { descendants } from './builtins/paths.ts'
+import { checkLiteralPattern, unknownCall } from './call-checks.ts'
 import { parse } from './parser.ts'
 import { Scope } from './scope.ts'
 import { deepFreeze } from './value.ts'
@@ -32,7 +33,6 @@ export interface CompileContext {
 }
 
 const SECRETS: ReadonlySet<string> = new Set(['SECRET', 'SECRETS'])
-const PATTERN_FUNCTIONS: ReadonlySet<string> = new Set(['test', 'match', 'capture', 'scan', 'splits', 'sub', 'gsub'])
 
 /**
  * Compiles a parsed program to a filter.
@@ -277,40 +277,10 @@ class Compiler {
     const args = ast.args.map((arg) => this.compile(arg, scope))
     if (found?.kind === 'function') return call(found.body, args, scope.depth - found.depth)
     const builtin = Object.hasOwn(BUILTINS, signature) ? BUILTINS[signature] : undefined
-    this.#checkPattern(ast)
+    if (this.#context.checkPattern !== undefined) checkLiteralPattern(ast, this.#context.checkPattern)
     if (builtin !== undefined) return builtin(args, at)
     const body = preludeBody(signature)
     if (body !== undefined) return call(body, args, scope.depth)
-    throw this.#unknown(ast, scope)
+    throw unknownCall(ast, scope)
   }
-
-  #unknown(ast: Ast & { kind: 'call' }, scope: Scope): SyntaxFault {
-    const signature = `${ast.name}/${ast.args.length}`
-    const known = [...Object.keys(BUILTINS), ...Object.keys(PRELUDE)]
-    const arities = known.filter((candidate) => candidate.startsWith(`${ast.name}/`))
-    if (arities.length > 0) return new SyntaxFault(`${signature} is not defined`, ast.at, `there is ${arities.join(', ')} (the number counts arguments)`)
-    if (ast.name === 'modulemeta') return new SyntaxFault('modules are not available: modulemeta', ast.at, 'put the functions into the expression')
-    const names = [...new Set([...known.map((candidate) => candidate.replace(/\/\d+$/, '')), ...scope.names('function'), ...scope.names('parameter')])]
-    const [close] = nearestNames(ast.name, names)
-    return new SyntaxFault(`${signature} is not defined`, ast.at, close === undefined ? adviceFor(ast) : `did you mean ${close}?`)
-  }
-
-  #checkPattern(ast: Ast & { kind: 'call' }): void {
-    const [pattern, second, third] = ast.args
-    const isPattern = PATTERN_FUNCTIONS.has(ast.name) || (ast.name === 'split' && ast.args.length === 2)
-    if (!isPattern || pattern?.kind !== 'literal' || typeof pattern.value !== 'string') return
-    const flags = ast.name === 'sub' || ast.name === 'gsub' ? third : second
-    if (flags !== undefined && (flags.kind !== 'literal' || (typeof flags.value !== 'string' && flags.value !== null))) return
-    try {
-      this.#context.checkPattern?.(pattern.value, flags === undefined ? null : (flags.value as string | null))
-    } catch (error) {
-      if (error instanceof SyntaxFault) throw new SyntaxFault(error.message, pattern.at, error.hint)
-      throw error
-    }
-  }
-}
-
-function adviceFor({ name, args }: Ast & { kind: 'call' }): string {
-  if (args.length === 0) return `for text write "${name}" in quotes`
-  return `define it before it is used: def ${name}(${args.map((_, index) => `p${index + 1}`).join('; ')}): …;`
 }

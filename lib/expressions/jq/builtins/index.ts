@@ -1,5 +1,6 @@
 import { constant } from '../compile/filter.ts'
 import { deepFreeze } from '../value.ts'
+import { CONTAINERS } from './containers.ts'
 import { CORE } from './core.ts'
 import { DATES } from './dates.ts'
 import type { Builtins } from './define.ts'
@@ -15,7 +16,7 @@ import { STRINGS } from './strings.ts'
 
 /** All builtins that are written in TypeScript, by name and number of arguments. */
 export const BUILTINS: Builtins = {
-  ...CORE, ...DATES, ...FORMAT, ...MATH, ...REGEX, ...SORTING, ...STREAMS, ...PATHS, ...EVENTS, ...STRINGS,
+  ...CORE, ...CONTAINERS, ...DATES, ...FORMAT, ...MATH, ...REGEX, ...SORTING, ...STREAMS, ...PATHS, ...EVENTS, ...STRINGS,
   'builtins/0': () => constant(deepFreeze(builtinNames())),
 }
 

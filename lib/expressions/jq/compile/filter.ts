@@ -7,6 +7,8 @@ export const NONE = Symbol('jq.none')
 
 /** One output or none. */
 export type Output = Json | typeof NONE
+/** Runs a filter that gives exactly one output. */
+export type One = (value: Json, env: Env) => Json
 /** Runs a filter that gives at most one output. */
 export type Get = (value: Json, env: Env) => Output
 /** Receives an output; true stops the filter. */
@@ -97,7 +99,7 @@ export class Filter {
 }
 
 /** Makes a filter with exactly one output. */
-export function one(get: (value: Json, env: Env) => Json, facts: FilterFacts = {}): Filter {
+export function one(get: One, facts: FilterFacts = {}): Filter {
   return new Filter('one', get, (value, env, emit) => emit(get(value, env)), facts)
 }
 
@@ -107,6 +109,11 @@ export function optional(get: Get, facts: FilterFacts = {}): Filter {
     const output = get(value, env)
     return output !== NONE && emit(output)
   }, facts)
+}
+
+/** Makes a filter with one or at most one output from the same closure. */
+export function atMostOne(get: Get, exactly: boolean, facts: FilterFacts): Filter {
+  return exactly ? one(get as One, facts) : optional(get, facts)
 }
 
 /** Makes a filter with any number of outputs. */
@@ -120,8 +127,8 @@ export function constant(value: Json): Filter {
 }
 
 /** The way to run a filter that is known to give exactly one output. */
-export function single(filter: Filter): ((value: Json, env: Env) => Json) | undefined {
-  return filter.count === 'one' ? (filter.get as (value: Json, env: Env) => Json) : undefined
+export function single(filter: Filter): One | undefined {
+  return filter.count === 'one' ? filter.get as One : undefined
 }
 
 /** The name of the member that a filter reads, where reading it needs no check of ownership. */

@@ -2,7 +2,7 @@ import type { Json } from '../../../common/index.ts'
 import { readKey } from '../access.ts'
 import { JqError } from '../failure.ts'
 import { Env } from '../run.ts'
-import type { Binder } from './control.ts'
+import type { Binder } from './loops.ts'
 import { single, type Filter } from './filter.ts'
 
 /** A compiled pattern; slots are positions in the list of all variables of the pattern. */
