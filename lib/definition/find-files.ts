@@ -41,8 +41,10 @@ async function search(directory: string, visited: Set<string>): Promise<readonly
   for (const name of await namesIn(directory)) {
     if (name.startsWith('.') || SKIPPED.has(name)) continue
     const path = join(directory, name)
-    if (await isDirectory(path)) files.push(...await search(path, visited))
-    else if (/\.(json|ya?ml)$/i.test(name)) files.push({ path, named: /\.sw\.(json|ya?ml)$/i.test(name) })
+    const kind = (await statusOf(path))?.kind
+    if (kind === 'directory') files.push(...await search(path, visited))
+    // Reading a pipe would wait for whoever writes to it.
+    else if (kind !== 'other' && /\.(json|ya?ml)$/i.test(name)) files.push({ path, named: /\.sw\.(json|ya?ml)$/i.test(name) })
   }
   return files
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -58,7 +58,8 @@ function pathOf(uri: string): string {
 
 async function readProjectFile(root: string, path: string): Promise<ProjectFile> {
   const name = relative(root, path).split(sep).join('/')
-  if (name.startsWith('../') || name === '..') {
+  // What is printed goes elsewhere: a link must not take a file of whoever prints it along.
+  if (!isAbove(root, path) || !isAbove(await realpath(root), await realpath(path).catch(() => path))) {
     throw new ConfigurationError({ code: 'CONFIGURATION_INVALID', message: `${name} is read by the project but lies outside of its directory; move it into the project` })
   }
   try {
@@ -88,17 +89,30 @@ async function documentsOf({ root, loaded, settings }: FileSources): Promise<rea
   return [...found, ...around.flat().filter((path) => DOCUMENT.test(path))]
 }
 
-function isAbove(directory: string, root: string): boolean {
-  return directory === root || root.startsWith(directory + sep)
+function isAbove(directory: string, path: string): boolean {
+  return directory === path || path.startsWith(directory + sep)
 }
 
+/** Gives the regular files below a directory. */
 async function filesBelow(directory: string): Promise<readonly string[]> {
-  const entries = await readdir(directory, { withFileTypes: true })
-  const found = await Promise.all(entries.filter(({ name }) => !name.startsWith('.') && name !== 'node_modules').map(async (entry) => {
-    const path = join(directory, entry.name)
-    return await isDirectory(path) ? filesBelow(path) : [path]
-  }))
-  return found.flat()
+  const start = await realpath(directory)
+  return walk(directory, (real) => isAbove(real, start) && real !== start)
+}
+
+/** Links may lead back to where the walk has been, or to what it began in. */
+async function walk(directory: string, isAhead: (real: string) => boolean, visited = new Set<string>()): Promise<readonly string[]> {
+  const real = await realpath(directory)
+  if (visited.has(real) || isAhead(real)) return []
+  visited.add(real)
+  const found: string[] = []
+  for (const name of await readdir(directory)) {
+    if (name.startsWith('.') || name === 'node_modules') continue
+    const path = join(directory, name)
+    const status = await stat(path).catch(() => undefined)
+    if (status?.isDirectory() === true) found.push(...await walk(path, isAhead, visited))
+    else if (status?.isFile() === true) found.push(path)
+  }
+  return found
 }
 
 async function hostModules({ root, places, settings }: FileSources): Promise<readonly string[]> {

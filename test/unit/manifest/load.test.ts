@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -117,6 +118,35 @@ describe('manifest: reading a project', () => {
     await writeFile(join(root, 'helper.js'), Uint8Array.of(0xff, 0xfe, 0x00))
     expect((await failure({ 'application.properties': '' }) as Error).message).to.contain('helper.js cannot be taken along')
   })
+
+  const WEATHER = { 'workflows/plain.sw.json': JSON.stringify({ ...PLAIN, functions: [{ name: 'f', type: 'rest', operation: 'specs/w.yml#f' }] }), 'specs/w.yml': 'openapi: 3.0.3\n' }
+
+  // What is printed goes to a cluster: a link must not take a file of whoever prints it along.
+  it('takes nothing along that a link leads to outside of the project', async () => {
+    const elsewhere = await mkdtemp(join(tmpdir(), 'sonatina-elsewhere-'))
+    try {
+      await writeFile(join(elsewhere, 'secret.yml'), 'password: swordfish\n')
+      await read(WEATHER)
+      await symlink(join(elsewhere, 'secret.yml'), join(root, 'specs', 'mine.yml'))
+      expect((await failure({}) as Error).message).to.equal('specs/mine.yml is read by the project but lies outside of its directory; move it into the project')
+      await rm(join(root, 'specs', 'mine.yml'))
+      await symlink(elsewhere, join(root, 'specs', 'all'))
+      expect((await failure({}) as Error).message).to.contain('specs/all/secret.yml is read by the project but lies outside')
+    } finally {
+      await rm(elsewhere, { recursive: true })
+    }
+  })
+
+  it('comes to an end with links that lead back, and reads regular files only', async () => {
+    await read(WEATHER)
+    for (const name of ['up', 'again']) await symlink('..', join(root, 'specs', name))
+    for (const name of ['me', 'also']) await symlink('../specs', join(root, 'specs', name))
+    await symlink('nowhere.yml', join(root, 'specs', 'dangling.yml'))
+    if (process.platform !== 'win32') for (const name of ['specs/pipe.yml', 'workflows/pipe.sw.json']) execFileSync('mkfifo', [join(root, name)])
+    const paths = (await readProject({ root })).files.map(({ path }) => path)
+    expect(paths).to.include.members(['application.properties', 'specs/w.yml', 'workflows/plain.sw.json'])
+    expect(paths.length).to.be.at.most(5)
+  }).timeout(5000)
 
   it('reads a project through links, as a mounted ConfigMap has them', async () => {
     const { files } = await read({ '..data/plain.sw.json': JSON.stringify(PLAIN), '..data/helper.js': 'export const helper = {}\n' }).catch(() => ({ files: [] }))
