@@ -15,8 +15,16 @@ export function callTo<Reply>(ctx: Context, { sdk }: Pick<WorkerParts, 'sdk'>, {
   })
 }
 
+interface TurnActions {
+  /** The instance. */
+  readonly id: string
+  /** Instant of the turn. */
+  readonly at: number
+  readonly actions: readonly Action[]
+}
+
 /** Carries out what a turn of an instance asks for. */
-export async function carryOut(ctx: Context, parts: WorkerParts, id: string, actions: readonly Action[], at: number): Promise<void> {
+export async function carryOut(ctx: Context, parts: WorkerParts, { id, at, actions }: TurnActions): Promise<void> {
   // Whoever is told that it waits may send the event at once: it has to be found then.
   try {
     const subscriptions = actions.filter((action) => action.kind === 'subscribe').filter(({ waits }) => waits.length > 0)

@@ -5,11 +5,12 @@ import { instanceNotFound } from '../operators.ts'
 import { carryOut, callTo, sendTo } from './carry-out.ts'
 import { assertKnownForm, newLife, recordOfLife, type Head, type Life } from './life.ts'
 import type { Message, Operation, Reply, StartMessage, Wanted } from './messages.ts'
+import { refusalOf } from './operate.ts'
 import { perform } from './outcome.ts'
 import { lifeOf, restOf } from './rest.ts'
 import { jsonOf, type Bound, type ObjectContext, type ObjectSharedContext } from './sdk.ts'
 import type { TurnSurroundings } from './surroundings.ts'
-import { refusalOf, Turn } from './turn.ts'
+import { Turn } from './turn.ts'
 import type { WorkerParts } from './worker-parts.ts'
 
 /** Milliseconds: a call may take as long as it does; functions have timeouts of their own. */
@@ -165,7 +166,7 @@ class InstanceHandlers {
     }
     for (const token of turn.draft.givenUp) this.#parts.calls.giveUp(id, token)
     if (turn.live.endedAt !== undefined) this.#parts.headers.delete(id)
-    await carryOut(ctx, this.#parts, id, actions, turn.now)
+    await carryOut(ctx, this.#parts, { id, at: turn.now, actions })
     this.#tell(invocation, turn, reply)
     this.#parts.observer.forget(invocation)
     return reply

@@ -60,31 +60,19 @@ export function headOf({ record, facts }: Life, visibleUntil?: number): Head {
 /** Ends a turn: hands out what is left, notes what it came to, and gives what is to be stored and done. */
 export function restOf(turn: Turn, message: Message, surroundings: TurnSurroundings): Rest {
   const { live, draft } = turn
+  const { actions } = draft
   turn.handOutRest()
   draft.prune(live.instance.pending, turn.now - surroundings.inboxRetention)
-  const status = live.instance.status
-  const parent = live.facts.parent?.token === undefined ? undefined : { parentId: live.facts.parent.instanceId, token: live.facts.parent.token }
-  const isOver = status === 'completed' || status === 'aborted'
-  if (isOver || status === 'error') conclude(turn, status === 'error')
-  // A sub-flow that failed is over too: its parent takes the error up.
-  if (status === 'error' && parent !== undefined) live.endedAt = turn.now
-  const isQuiet = isOver || status === 'error' || (live.instance.isQuiet && Object.keys(draft.calls).length === 0 && Object.values(draft.children).every(({ quiet }) => quiet))
-  const { actions } = draft
-  if (live.endedAt !== undefined) {
-    leave(turn)
-    if (parent !== undefined) actions.push({ kind: 'tellParent', ...parent, end: subflowEndOf(live) })
-  } else if (isQuiet && parent !== undefined && !draft.life.toldQuiet) actions.push({ kind: 'tellParent', ...parent })
+  const isQuiet = settle(turn)
+  tellParent(turn, isQuiet)
   const subscribed = subscribe(turn)
-  const asked = (message.kind === 'start' && message.atOnce !== true) || message.kind === 'operate'
+  const isNoted = note(turn, surroundings)
   const waiters = message.kind === 'listen' ? [...draft.life.waiters, message.waiter] : draft.life.waiters
-  const isStored = live.endedAt === undefined || surroundings.retention > 0
-  const isNoted = surroundings.history && isStored && turn.steps.length > 0
-  if (isNoted) actions.push({ kind: 'history', steps: turn.steps })
   const life = lifeOf(turn, {
     subscribed,
     noted: draft.life.noted || isNoted,
     waiters: isQuiet ? [] : waiters,
-    owed: turn.interrupted || ((draft.life.owed || (asked && !isQuiet)) && message.kind !== 'listen'),
+    owed: turn.interrupted || isOwed(draft.life, message, isQuiet),
     ...(turn.interrupted ? { interrupted: true } : {}),
     toldQuiet: draft.life.toldQuiet || isQuiet,
   })
@@ -93,6 +81,48 @@ export function restOf(turn: Turn, message: Message, surroundings: TurnSurroundi
   const reply: Reply = { record, quiet: isQuiet }
   if (live.endedAt === undefined) return { life, head: headOf(life), actions, reply }
   return { ...remains(life, surroundings, actions), actions, reply }
+}
+
+/** Ends an instance that is over, and tells whether nothing goes on in it by itself. */
+function settle(turn: Turn): boolean {
+  const { live: { instance, facts }, draft } = turn
+  const { status } = instance
+  if (status === 'completed' || status === 'aborted') {
+    conclude(turn, false)
+    return true
+  }
+  if (status === 'error') {
+    conclude(turn, true)
+    // A sub-flow that failed is over too: its parent takes the error up.
+    if (facts.parent?.token !== undefined) turn.live.endedAt = turn.now
+    return true
+  }
+  return instance.isQuiet && Object.keys(draft.calls).length === 0 && Object.values(draft.children).every(({ quiet }) => quiet)
+}
+
+function tellParent(turn: Turn, isQuiet: boolean): void {
+  const { live, draft } = turn
+  const { parent } = live.facts
+  if (live.endedAt !== undefined) leave(turn)
+  if (parent?.token === undefined) return
+  const told = { kind: 'tellParent', parentId: parent.instanceId, token: parent.token } as const
+  if (live.endedAt !== undefined) draft.actions.push({ ...told, end: subflowEndOf(live) })
+  else if (isQuiet && !draft.life.toldQuiet) draft.actions.push(told)
+}
+
+/** Hands the steps of the turn to the history, where one is kept; tells whether it did. */
+function note({ live, draft, steps }: Turn, { history, retention }: TurnSurroundings): boolean {
+  const isStored = live.endedAt === undefined || retention > 0
+  const isNoted = history && isStored && steps.length > 0
+  if (isNoted) draft.actions.push({ kind: 'history', steps })
+  return isNoted
+}
+
+/** Whether a caller was told to wait for the answer and has not fetched it. */
+function isOwed(life: Omit<Life, 'record'>, message: Message, isQuiet: boolean): boolean {
+  if (message.kind === 'listen') return false
+  const isAsked = (message.kind === 'start' && message.atOnce !== true) || message.kind === 'operate'
+  return life.owed || (isAsked && !isQuiet)
 }
 
 function conclude(turn: Turn, failed: boolean): void {

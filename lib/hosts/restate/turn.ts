@@ -1,15 +1,14 @@
-import { mergeObjects } from '../../expressions/index.ts'
-import { Cancellation, toAbortSignal, type JsonObject } from '../../common/index.ts'
-import { InstanceError, SonatinaError } from '../../errors/index.ts'
+import { Cancellation, toAbortSignal } from '../../common/index.ts'
+import { InstanceError } from '../../errors/index.ts'
 import type { CloudEventRecord } from '../../events/index.ts'
 import { Instance, toWorkflowError, type CallCommand, type Command, type HistoryStep, type Outcome as InstanceOutcome, type SubflowCommand } from '../../instance/index.ts'
-import { instanceNotFound, nodeNotFound, notFailed } from '../operators.ts'
 import { linkTo } from '../subflows.ts'
 import { WaitIndex } from '../wait-index.ts'
 import type { LiveInstance, SubflowEnd } from '../live-instance.ts'
 import type { Life } from './life.ts'
-import type { Message, Operation, Outcome, StartMessage } from './messages.ts'
+import type { Message, Outcome, StartMessage } from './messages.ts'
 import { Draft, forget } from './draft.ts'
+import { operate } from './operate.ts'
 import { reviveOutcome } from './outcome.ts'
 import { idFrom } from './names.ts'
 import type { TurnSurroundings } from './surroundings.ts'
@@ -133,7 +132,7 @@ export class Turn {
       case 'settle': return this.settle(message.token, message.attempt, message.outcome)
       case 'timer': return this.#fire(message.token, message.dueAt)
       case 'child': await this.#child(message); break
-      case 'operate': this.#operate(message.workflowId, message.operation); break
+      case 'operate': operate(this.live, message.workflowId, message.operation); break
       case 'stop': instance.abort()
     }
     this.#take()
@@ -205,41 +204,6 @@ export class Turn {
       return outcome.prepared.command.finish(output)
     }
     return { output: { result: output } }
-  }
-
-  #operate(workflowId: string, operation: Operation): void {
-    const { instance, facts, workflow } = this.live
-    if (facts.workflowId !== workflowId) throw instanceNotFound(workflowId, facts.id)
-    switch (operation.name) {
-      case 'replaceData': instance.replaceData(operation.data); return
-      // Arrays replace, whatever the profile: this is an operator's patch, not the result of an action.
-      case 'mergeData': instance.replaceData(mergeObjects((instance.data ?? {}) as JsonObject, operation.data, 'sonataflow')); return
-      case 'abort': instance.abort(); return
-      case 'retrigger': case 'skip':
-        if (instance.status !== 'error') throw notFailed(workflowId, facts.id)
-        instance[operation.name]()
-        return
-      case 'trigger': {
-        const state = workflow.program.stateIndex.get(operation.nodeId.split('/')[0] ?? '')
-        if (state === undefined) throw nodeNotFound(operation.nodeId)
-        instance.trigger(state)
-        return
-      }
-      case 'retriggerNode': this.#assertPending(operation.nodeInstanceId); instance.repeat(operation.nodeInstanceId); return
-      case 'cancelNode':
-        if (this.#assertPending(operation.nodeInstanceId) === 'timer') instance.fire(operation.nodeInstanceId)
-        else instance.settle(operation.nodeInstanceId, { output: {} })
-        return
-      case 'reschedule':
-        if (this.#assertPending(operation.nodeInstanceId) !== 'timer') throw nodeNotFound(operation.nodeInstanceId)
-        instance.reschedule(operation.nodeInstanceId, operation.dueAt)
-    }
-  }
-
-  #assertPending(token: string): string {
-    const effect = this.live.instance.pending.get(token)
-    if (effect === undefined) throw nodeNotFound(token)
-    return effect.input.effect
   }
 
   #withdraw(token: string): void {
@@ -369,10 +333,4 @@ export class Turn {
 
 function errorOf(workflowId: string, { failure }: SubflowEnd): NonNullable<SubflowEnd['failure']> | { name: string; code: string; message: string } {
   return failure ?? { name: 'InstanceError', code: 'INSTANCE_ABORTED', message: `Sub-flow "${workflowId}" was aborted` }
-}
-
-/** A refusal in a form that can be sent; what is no refusal is thrown again. */
-export function refusalOf(error: unknown): { code: string; message: string; details: JsonObject } {
-  if (SonatinaError.is(error)) return { code: error.code, message: error.message, details: error.details as JsonObject }
-  throw error
 }
