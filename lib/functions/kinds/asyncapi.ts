@@ -9,12 +9,10 @@ import { bundleDocument } from '../documents/bundle.ts'
 import { locateDocument } from '../documents/locate.ts'
 import type { CallContext, FunctionCall, FunctionResult, Invoker } from '../invoker.ts'
 import { toText } from '../openapi/encode.ts'
-import { callRemote } from '../remote/call.ts'
 import { addRuntimeHeaders, type RuntimeHeaderOptions } from '../remote/runtime-headers.ts'
 import { parseRoot } from '../remote/root.ts'
+import { createCaller } from './caller.ts'
 import { documentKey, documentScope, splitOperation, type RemoteParts } from './parts.ts'
-import { timeoutOf } from './rest-call.ts'
-import { credentialsOf } from './static-credentials.ts'
 
 /**
  * Compiles `<AsyncAPI document>#<operationId>` (S119). The arguments, or the data of the action, are the payload.
@@ -50,11 +48,9 @@ interface Compilation {
 function compileHttp(operation: AsyncApiOperation, { address, key }: { address: string; key: string }, { source, parts }: Compilation): Invoker {
   const root = parseRoot(address)
   if (typeof root === 'string') throw new DefinitionError({ code: 'DEFINITION_INVALID', message: `The server of ${describeFunction(source)} ${root}` })
-  const authorization = credentialsOf(source, parts)
-  const timeout = timeoutOf(source)
-  const callee = source.definition.name
+  const callService = createCaller(source, parts)
   return {
-    invoke: (call) => callRemote({
+    invoke: (call) => callService(call.context, {
       client: parts.httpClients.forDocument(key),
       method: operation.method,
       root,
@@ -62,11 +58,7 @@ function compileHttp(operation: AsyncApiOperation, { address, key }: { address: 
       query: '',
       headers: { accept: 'application/json', 'content-type': operation.contentType },
       body: operation.method === 'GET' ? undefined : encodePayload(operation, call),
-      authorization,
-      context: call.context,
-      callee,
-      timeout,
-    }, parts.remote),
+    }),
   }
 }
 

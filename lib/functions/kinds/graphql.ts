@@ -3,11 +3,9 @@ import { DefinitionError, FunctionError } from '../../errors/index.ts'
 import { andThen, describeFunction, malformed, type FunctionSource } from '../compile-options.ts'
 import type { FunctionCall, FunctionResult, Invoker } from '../invoker.ts'
 import { isJsonArray } from '../json-array.ts'
-import { callRemote } from '../remote/call.ts'
 import { parseRoot, type Root } from '../remote/root.ts'
+import { createCaller } from './caller.ts'
 import type { RemoteParts } from './parts.ts'
-import { timeoutOf } from './rest-call.ts'
-import { credentialsOf } from './static-credentials.ts'
 
 const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/
 
@@ -24,24 +22,18 @@ export function compileGraphql(source: FunctionSource, parts: RemoteParts): Invo
   const { endpoint, kind, field } = parseOperation(source)
   const variables = variableTypes(source)
   const callee = source.definition.name
-  const authorization = credentialsOf(source, parts)
-  const timeout = timeoutOf(source)
+  const callService = createCaller(source, parts)
   return {
     invoke(call) {
       const request = createRequest(call, { kind, field, variables, callee })
-      const sent = callRemote({
-        client: parts.httpClients.general,
+      const sent = callService(call.context, {
         method: 'POST',
         root: endpoint.root,
         path: endpoint.path,
         query: endpoint.query,
         headers: { accept: 'application/graphql-response+json, application/json', 'content-type': 'application/json' },
         body: JSON.stringify(request),
-        authorization,
-        context: call.context,
-        callee,
-        timeout,
-      }, parts.remote)
+      })
       return andThen(sent, (result) => readResult(result, callee))
     },
   }

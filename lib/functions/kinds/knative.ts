@@ -6,12 +6,10 @@ import { describeFunction, failsOnStatus, malformed, type FunctionSource } from 
 import type { CallContext, Invoker } from '../invoker.ts'
 import { toText } from '../openapi/encode.ts'
 import { appendPairs, joinQueries } from '../openapi/query.ts'
-import { callRemote } from '../remote/call.ts'
 import { parseRoot, type Root } from '../remote/root.ts'
+import { createCaller } from './caller.ts'
 import type { RemoteParts } from './parts.ts'
 import { sortArguments } from './prefixed-arguments.ts'
-import { timeoutOf } from './rest-call.ts'
-import { credentialsOf } from './static-credentials.ts'
 
 /** A call of a Knative service, as the operation writes it. */
 interface KnativeOperation {
@@ -40,27 +38,21 @@ export function compileKnative(operation: string, source: FunctionSource, parts:
   const target = parseOperation(operation, source)
   const root = rootOf(target, source)
   const callee = source.definition.name
-  const authorization = credentialsOf(source, parts)
+  const callService = createCaller(source, parts)
   const failOnStatus = failsOnStatus(source.definition.metadata)
-  const timeout = timeoutOf(source)
   return {
     invoke(call) {
       const { headers, query, rest } = sortArguments(call.arguments ?? call.data, callee)
       const content = target.asCloudEvent ? eventContent(rest, call.context, callee) : plainContent(rest, target, callee)
-      return callRemote({
-        client: parts.httpClients.general,
+      return callService(call.context, {
         method: target.method,
         root,
         path: target.path,
         query: joinQueries(query, content.query),
         headers: { accept: 'application/json', 'content-type': content.type, ...headers },
         body: content.body,
-        authorization,
-        context: call.context,
-        callee,
         failOnStatus,
-        timeout,
-      }, parts.remote)
+      })
     },
   }
 }

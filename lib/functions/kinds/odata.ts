@@ -3,12 +3,10 @@ import { DefinitionError, FunctionError } from '../../errors/index.ts'
 import { describeFunction, failsOnStatus, malformed, type FunctionSource } from '../compile-options.ts'
 import type { Invoker } from '../invoker.ts'
 import { encodeUnreserved, toText } from '../openapi/encode.ts'
-import { callRemote } from '../remote/call.ts'
 import { parseRoot } from '../remote/root.ts'
+import { createCaller } from './caller.ts'
 import type { RemoteParts } from './parts.ts'
 import { splitOperation } from './parts.ts'
-import { timeoutOf } from './rest-call.ts'
-import { credentialsOf } from './static-credentials.ts'
 
 /** System query options by their names in the specification; the example's lower case `orderby` counts too (S123). */
 const OPTIONS: Readonly<Record<string, string>> = {
@@ -31,9 +29,8 @@ export function compileOdata(source: FunctionSource, parts: RemoteParts): Invoke
   const root = parseRoot(service)
   if (typeof root === 'string') throw new DefinitionError({ code: 'DEFINITION_INVALID', message: `The service of ${describeFunction(source)} ${root}` })
   const callee = source.definition.name
-  const authorization = credentialsOf(source, parts)
+  const callService = createCaller(source, parts)
   const failOnStatus = failsOnStatus(source.definition.metadata)
-  const timeout = timeoutOf(source)
   return {
     invoke(call) {
       const given = call.arguments ?? {}
@@ -41,19 +38,14 @@ export function compileOdata(source: FunctionSource, parts: RemoteParts): Invoke
       const unknown = Object.keys(given).filter((name) => name !== 'key' && name !== 'queryOptions')
       if (unknown.length > 0) throw refused(callee, `does not know the arguments ${unknown.join(', ')}; it has key and queryOptions`)
       const { key, queryOptions } = given as { key?: Json; queryOptions?: Json }
-      return callRemote({
-        client: parts.httpClients.general,
+      return callService(call.context, {
         method: 'GET',
         root,
         path: `/${encodeURI(entitySet)}${key === undefined || key === null ? '' : `(${writeKey(key, callee)})`}`,
         query: writeOptions(queryOptions ?? {}, callee),
         headers: { accept: 'application/json', 'odata-maxversion': '4.01' },
-        authorization,
-        context: call.context,
-        callee,
         failOnStatus,
-        timeout,
-      }, parts.remote)
+      })
     },
   }
 }
