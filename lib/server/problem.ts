@@ -80,7 +80,9 @@ export function isErrorCode(code: string): code is ErrorCode {
 export function toProblem(error: SonatinaError): Problem {
   const { code, details } = error
   const status = STATUS[code]
-  const body: Record<string, string> = { message: cut(error.message), code }
+  // What the service itself failed over may name where its store and its engine are: that is for the log.
+  const message = status >= 500 ? withoutTokens(withoutPlaces(error.message)) : error.message
+  const body: Record<string, string> = { message: cut(message), code }
   for (const field of FIELDS) {
     const value = details[field]
     if (typeof value === 'string') body[field] = value

@@ -1,5 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { urlToHttpOptions } from 'node:url'
 import type { Json } from '../../common/index.ts'
 import { HostError } from '../../errors/index.ts'
 
@@ -105,9 +106,12 @@ export class Engine {
   }
 
   #request(base: string, path: string, { method, body, patience }: { method: string; body?: string; patience?: number }): Promise<Answer> {
-    const url = new URL(base.replace(/\/+$/, '') + path)
+    const url = new URL(base)
     const isSecure = url.protocol === 'https:'
     const options = {
+      ...urlToHttpOptions(url),
+      // As it is: an address would lose segments of dots, and with them the key of an object.
+      path: url.pathname.replace(/\/+$/, '') + path,
       method,
       agent: isSecure ? this.#secure : this.#plain,
       headers: { accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }) },
@@ -115,7 +119,7 @@ export class Engine {
     }
     return new Promise((resolve, reject) => {
       const fail = (error: Error): void => { reject(unavailable(`${url.origin} ${error.message}`, error)) }
-      const sent = (isSecure ? httpsRequest : httpRequest)(url, options, (response) => { read(response).then(resolve, fail) })
+      const sent = (isSecure ? httpsRequest : httpRequest)(options, (response) => { read(response).then(resolve, fail) })
       sent.on('timeout', () => { sent.destroy(new Error('did not answer in time')) })
       sent.on('error', fail)
       sent.end(body)
@@ -130,7 +134,11 @@ async function read(response: IncomingMessage): Promise<Answer> {
 }
 
 function pathOf({ service, key, handler }: Target): string {
-  return `/${service}${key === undefined ? '' : `/${encodeURIComponent(key)}`}/${handler}`
+  return `/${service}${key === undefined ? '' : `/${segmentOf(key)}`}/${handler}`
+}
+
+function segmentOf(key: string): string {
+  return key === '.' || key === '..' ? key.replaceAll('.', '%2E') : encodeURIComponent(key)
 }
 
 function refused({ service, handler }: Target, status: number, body: string): HostError {

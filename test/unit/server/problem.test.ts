@@ -26,6 +26,12 @@ describe('server/problem', () => {
     expect(toProblem(error).body).to.deep.equal({ message: 'm', code: 'INSTANCE_CONFLICT', processInstanceId: 'i' })
   })
 
+  it('says that the store is away, not where it is', () => {
+    const message = (text: string): unknown => toProblem(new HostError({ code: 'STORE_UNAVAILABLE', message: text })).body['message']
+    expect(message('The engine cannot be used: http://10.0.0.7:8080 connect ECONNREFUSED 10.0.0.7:8080')).to.equal('The engine cannot be used: <address> connect ECONNREFUSED')
+    expect(message('The store /srv/shop/.sonatina/sonatina.db cannot be written: disk I/O error')).to.equal('The store <file> cannot be written: disk I/O error')
+  })
+
   it('cuts messages at 8 KiB', () => {
     expect(toProblem(new DefinitionError({ code: 'DEFINITION_INVALID', message: 'x'.repeat(100_000) })).body['message']).to.have.length(8192)
   })

@@ -28,7 +28,10 @@ describe('hosts/restate: the engine as a client sees it', () => {
   it('calls handlers of objects whatever their key', async () => {
     answer = { status: 200, body: '{"n":1}' }
     expect(await engine.call({ service: 's', key: 'a/b c', handler: 'h' }, {})).to.deep.equal({ n: 1 })
-    expect(requests).to.deep.equal(['POST /s/a%2Fb%20c/h'])
+    for (const key of ['.', '..', '%2e%2E', '../..', "'", '?#', '']) await engine.call({ service: 's', key, handler: 'h' }, {})
+    expect(requests).to.deep.equal([
+      'POST /s/a%2Fb%20c/h', 'POST /s/%2E/h', 'POST /s/%2E%2E/h', 'POST /s/%252e%252E/h', 'POST /s/..%2F../h', "POST /s/'/h", 'POST /s/%3F%23/h', 'POST /s//h',
+    ])
     expect(engine.underWay).to.equal(0)
   })
 
