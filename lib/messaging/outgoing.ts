@@ -1,7 +1,9 @@
 import type { Clock, Logger } from '../common/index.ts'
 import type { Settings } from '../configuration/index.ts'
-import { encodeHttp, type CloudEventRecord, type EventMode } from '../events/index.ts'
+import { encodeHttp, type CloudEventRecord } from '../events/index.ts'
 import type { HttpClient } from '../http-client/index.ts'
+import { createChannels, type Target } from './channels.ts'
+import { createPauses, type Pauses } from './pauses.ts'
 
 /** What sending events needs. */
 export interface OutgoingOptions {
@@ -31,73 +33,28 @@ export interface Outgoing {
   close(graceMilliseconds: number): Promise<void>
 }
 
-interface Target {
-  readonly url: string
-  readonly mode: EventMode
-  readonly method: string
-}
-
-type EncodedEvent = ReturnType<typeof encodeHttp>
-
 /** Delays before a failed delivery is tried again, milliseconds. */
 const RETRY_DELAYS = [100, 1000, 5000] as const
 
 /** Creates the sender of produced events (http-contract.md §5; `sonatina.messaging.outgoing.*`, `sonatina.messaging.sink`, `K_SINK`). */
 export function createOutgoing({ settings, client, clock, log }: OutgoingOptions): Outgoing {
-  const channels = readChannels(settings)
-  const sink = settings.text('sonatina.messaging.sink')
-  const underWay = new Set<Promise<boolean>>()
+  const channels = createChannels(settings)
   const pauses = createPauses(clock)
-  // SonataFlow sends whatever has no channel of its own through one channel of that name.
-  const fallback = channels.get('kogito_outgoing_stream') ?? (sink === undefined ? undefined : { url: sink, mode: 'binary' as const, method: 'POST' })
-  const targetOf = (channel: string): Target | undefined => channels.get(channel) ?? fallback
-
-  async function deliver(event: CloudEventRecord, target: Target): Promise<boolean> {
-    const encoded = encode(event, target)
-    // Kept, it would be in the way for ever: it is no better the next time.
-    if (encoded === undefined) return true
-    let problem = await attempt(encoded, target)
-    for (const delay of RETRY_DELAYS) {
-      if (problem === undefined || !await pauses.wait(delay)) break
-      problem = await attempt(encoded, target)
-    }
-    if (problem !== undefined) log.error({ event: event.id, type: event.type, problem }, 'event could not be delivered')
-    return problem === undefined
-  }
-
-  function encode(event: CloudEventRecord, { mode }: Target): EncodedEvent | undefined {
-    try {
-      return encodeHttp(event, mode)
-    } catch (error) {
-      log.error({ event: event.id, type: event.type, problem: describe(error) }, 'event cannot be sent')
-      return undefined
-    }
-  }
-
-  function follow(delivery: Promise<boolean>): Promise<boolean> {
+  const deliver = createDelivery({ client, log, pauses })
+  const underWay = new Set<Promise<boolean>>()
+  const follow = (delivery: Promise<boolean>): Promise<boolean> => {
     const followed = delivery.finally(() => { underWay.delete(followed) })
     underWay.add(followed)
     return followed
   }
-
-  async function attempt({ headers, body }: EncodedEvent, { url, method }: Target): Promise<string | undefined> {
-    try {
-      const { status } = await client.request({ method, url, headers, ...(body === undefined ? {} : { body }), purpose: 'event' })
-      return status < 300 ? undefined : `status ${String(status)}`
-    } catch (error) {
-      return describe(error)
-    }
-  }
-
   return {
     hasChannel: (channel) => channels.has(channel),
     send(event, channel = event.type) {
-      const target = targetOf(channel)
-      if (target === undefined) return
-      void follow(deliver(event, target))
+      const target = channels.find(channel)
+      if (target !== undefined) void follow(deliver(event, target))
     },
     deliver(event) {
-      const target = targetOf(event.type)
+      const target = channels.find(event.type)
       // What nobody asked for has arrived.
       return target === undefined ? Promise.resolve(true) : follow(deliver(event, target))
     },
@@ -115,55 +72,44 @@ export function createOutgoing({ settings, client, clock, log }: OutgoingOptions
   }
 }
 
-/** Pauses between attempts, which can be ended all at once. */
-interface Pauses {
-  /** Waits for so many milliseconds; false when the pauses were ended before. */
-  wait(milliseconds: number): Promise<boolean>
-  /** Ends all pauses, also those that are yet to come. */
-  end(): void
+type EncodedEvent = ReturnType<typeof encodeHttp>
+
+interface DeliveryParts extends Pick<OutgoingOptions, 'client' | 'log'> {
+  readonly pauses: Pauses
 }
 
-function createPauses(clock: Clock): Pauses {
-  const waiting = new Set<() => void>()
-  let isEnded = false
-  return {
-    wait(milliseconds) {
-      if (isEnded) return Promise.resolve(false)
-      return new Promise((resolve) => {
-        const end = (passed: boolean): void => {
-          waiting.delete(giveUp)
-          resolve(passed)
-        }
-        const cancel = clock.at(clock.now() + milliseconds, () => { end(true) })
-        const giveUp = (): void => {
-          cancel()
-          end(false)
-        }
-        waiting.add(giveUp)
-      })
-    },
-    end() {
-      isEnded = true
-      for (const giveUp of waiting) giveUp()
-    },
+/** Makes what brings an event to a target, with some patience; tells whether it need not be sent again. */
+function createDelivery({ client, log, pauses }: DeliveryParts): (event: CloudEventRecord, target: Target) => Promise<boolean> {
+  const encode = (event: CloudEventRecord, { mode }: Target): EncodedEvent | undefined => {
+    try {
+      return encodeHttp(event, mode)
+    } catch (error) {
+      log.error({ event: event.id, type: event.type, problem: describe(error) }, 'event cannot be sent')
+      return undefined
+    }
+  }
+  const attempt = async ({ headers, body }: EncodedEvent, { url, method }: Target): Promise<string | undefined> => {
+    try {
+      const { status } = await client.request({ method, url, headers, ...(body === undefined ? {} : { body }), purpose: 'event' })
+      return status < 300 ? undefined : `status ${String(status)}`
+    } catch (error) {
+      return describe(error)
+    }
+  }
+  return async (event, target) => {
+    const encoded = encode(event, target)
+    // Kept, it would be in the way for ever: it is no better the next time.
+    if (encoded === undefined) return true
+    let problem = await attempt(encoded, target)
+    for (const delay of RETRY_DELAYS) {
+      if (problem === undefined || !await pauses.wait(delay)) break
+      problem = await attempt(encoded, target)
+    }
+    if (problem !== undefined) log.error({ event: event.id, type: event.type, problem }, 'event could not be delivered')
+    return problem === undefined
   }
 }
 
 function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
-}
-
-/** Channels with an address of their own, by name, type and topic. */
-function readChannels(settings: Settings): ReadonlyMap<string, Target> {
-  const channels = new Map<string, Target>()
-  const sink = settings.text('sonatina.messaging.sink')
-  for (const name of settings.segments('sonatina.messaging.outgoing')) {
-    const prefix = `sonatina.messaging.outgoing.${/[."\s]/.test(name) ? JSON.stringify(name) : name}`
-    const url = settings.text(`${prefix}.url`) ?? sink
-    if (url === undefined) continue
-    const mode = settings.text(`${prefix}.cloud-events-mode`) ?? settings.text(`kogito.addon.messaging.outgoing.cloudEventMode.${name}`) ?? settings.text(`${prefix}.mode`, 'binary')
-    const target: Target = { url, mode: mode === 'structured' ? 'structured' : 'binary', method: settings.text(`${prefix}.method`, 'POST') }
-    for (const key of [name, settings.text(`${prefix}.type`), settings.text(`${prefix}.topic`)]) if (key !== undefined) channels.set(key, target)
-  }
-  return channels
 }
