@@ -41,6 +41,7 @@ export interface BoundMachines {
 const Machine = StateMachine as unknown as new (config: unknown, implementations: unknown) => AnyStateMachine
 
 type MachineSnapshot = ReturnType<AnyStateMachine['getInitialSnapshot']>
+type PersistedMachine = ReturnType<AnyStateMachine['getPersistedSnapshot']>
 type Scope = Parameters<AnyStateMachine['transition']>[2]
 
 /**
@@ -82,6 +83,12 @@ export class WorkflowMachine extends Machine {
       transition: (snapshot, event, scope) => loop.transition(snapshot, event, scope, desk) ?? { ...snapshot as object, status: 'error', error: event.error },
       persist: (snapshot) => this.getPersistedSnapshot(snapshot),
     }
+  }
+
+  // XState copies all of the context to look for actors in it; ours holds data.
+  override getPersistedSnapshot(snapshot: MachineSnapshot, options?: unknown): PersistedMachine {
+    const persisted: object = super.getPersistedSnapshot({ ...snapshot, context: {} } as MachineSnapshot, options)
+    return { ...persisted, context: snapshot.context as unknown } as unknown as PersistedMachine
   }
 
   override transition(snapshot: MachineSnapshot, event: EventObject, scope: Scope): MachineSnapshot {
