@@ -63,24 +63,18 @@ const MOST_SECRETS = 1000
 /** Creates a {@link Recorder}. */
 export function createRecorder({ records, instances }: RecorderOptions): Recorder {
   const recordings = new Map<string, Recording>()
-  const tallies = new Map<string, Partial<Record<InstanceStatus, number>>>()
+  const tallies = new Tallies()
   const readers = new Set<(notice: Notice) => void>()
   const secrets = new Set<string>()
   const tell = (notice: Notice): void => { for (const reader of readers) reader(notice) }
-  const tally = (workflowId: string): Partial<Record<InstanceStatus, number>> => {
-    const known = tallies.get(workflowId) ?? {}
-    tallies.set(workflowId, known)
-    return known
-  }
   const move = (recording: Recording, status: InstanceStatus): void => {
-    const counts = tally(recording.workflowId)
-    if (counts[recording.status] !== undefined) counts[recording.status] = (counts[recording.status] ?? 1) - 1
-    counts[status] = (counts[status] ?? 0) + 1
+    tallies.add(recording.workflowId, recording.status, -1)
+    tallies.add(recording.workflowId, status, 1)
     recording.status = status
   }
   const open = (facts: InstanceIdentity): Recording => {
     const made = newRecording(facts)
-    tally(facts.workflowId).active = (tally(facts.workflowId).active ?? 0) + 1
+    tallies.add(facts.workflowId, 'active', 1)
     recordings.set(facts.id, made)
     if (recordings.size > instances) recordings.delete(recordings.keys().next().value ?? '')
     return made
@@ -109,15 +103,12 @@ export function createRecorder({ records, instances }: RecorderOptions): Recorde
       if (recording === undefined) return
       if (recording.status !== record.status) move(recording, record.status)
       if (record.endedAt !== undefined) recording.endedAt = record.endedAt
-      if (record.failure === undefined) delete recording.failure
-      else recording.failure = record.failure
-      if (record.waitingFor === undefined) delete recording.waitingFor
-      else recording.waitingFor = record.waitingFor
+      renew(recording, record)
       if (readers.size > 0) tell({ kind: 'instance', recording })
     },
     recordings: () => recordings.values(),
     find: (id) => recordings.get(id),
-    counts: (workflowId) => tallies.get(workflowId) ?? {},
+    counts: (workflowId) => tallies.of(workflowId),
     secret(value) {
       if (typeof value === 'string' && value.length >= SHORTEST_SECRET && secrets.size < MOST_SECRETS) secrets.add(value)
     },
@@ -126,6 +117,31 @@ export function createRecorder({ records, instances }: RecorderOptions): Recorde
       readers.add(reader)
       return () => { readers.delete(reader) }
     },
+  }
+}
+
+/** What a resting instance no longer has, its recording must not have either. */
+function renew(recording: Recording, { failure, waitingFor }: InstanceRecord): void {
+  if (failure === undefined) delete recording.failure
+  else recording.failure = failure
+  if (waitingFor === undefined) delete recording.waitingFor
+  else recording.waitingFor = waitingFor
+}
+
+type Counts = Partial<Record<InstanceStatus, number>>
+
+/** Counts instances by workflow and status. */
+class Tallies {
+  readonly #counts = new Map<string, Counts>()
+
+  of(workflowId: string): Counts {
+    return this.#counts.get(workflowId) ?? {}
+  }
+
+  add(workflowId: string, status: InstanceStatus, number: 1 | -1): void {
+    const counts = this.of(workflowId)
+    counts[status] = (counts[status] ?? 0) + number
+    this.#counts.set(workflowId, counts)
   }
 }
 

@@ -115,11 +115,15 @@ function servePage(ctx: Koa.Context, parts: RouteParts, path: string): void {
   }
   const isReceiver = path === '' && ctx.query['receiver'] === '1'
   if (isReceiver) ctx.set('Content-Security-Policy', policy({ ancestors: 'http://localhost:* http://127.0.0.1:*' }))
-  const name = path === '' ? isReceiver ? 'receiver.html' : 'index.html' : /^\/assets\/([a-z.]+)$/u.exec(path)?.[1]
-  const file = name === undefined ? undefined : files.get(name)
+  const page = isReceiver ? 'receiver.html' : 'index.html'
+  const file = files.get(path === '' ? page : /^\/assets\/([a-z.]+)$/u.exec(path)?.[1] ?? '')
   if (file === undefined) throw unknownAddress(path)
   // The page itself holds no data; it asks for the token when the data needs one.
   guard.name(ctx.req)
+  serveFile(ctx, file)
+}
+
+function serveFile(ctx: Koa.Context, file: PageFile): void {
   ctx.set('Cache-Control', 'no-cache')
   ctx.set('ETag', file.etag)
   ctx.status = 200

@@ -22,6 +22,7 @@ export interface StreamLimits {
 
 interface Kept {
   readonly number: number
+  readonly id: string
   readonly event: string
   readonly data: string
 }
@@ -42,13 +43,10 @@ const HEARTBEAT = 15_000
  */
 export function createEventStream(recorder: Recorder, clock: Clock, { readers: most = 50, kept: keep = 1000, buffered = 1_048_576 }: StreamLimits = {}): EventStream {
   // Numbers of an earlier process mean nothing in this one.
-  const epoch = clock.now().toString(36)
+  const log = new EventLog(clock.now().toString(36), keep)
   const readers = new Set<Reader>()
-  const kept: Kept[] = []
-  let number = 0
-  let unsubscribe: Cancel | undefined
-  let heartbeat: Cancel | undefined
-  const send = (reader: Reader, { number: id, event, data }: Kept): void => {
+  let stop: Cancel | undefined
+  const send = (reader: Reader, one: Kept): void => {
     if (reader.response.writableLength > buffered) {
       reader.dropped += 1
       return
@@ -57,44 +55,43 @@ export function createEventStream(recorder: Recorder, clock: Clock, { readers: m
       reader.response.write(`event: dropped\ndata: {"count":${String(reader.dropped)}}\n\n`)
       reader.dropped = 0
     }
-    reader.response.write(`id: ${epoch}-${String(id)}\nevent: ${event}\ndata: ${data}\n\n`)
-  }
-  const publish = (event: string, value: unknown): void => {
-    number += 1
-    const one = { number, event, data: JSON.stringify(value) }
-    kept.push(one)
-    if (kept.length > keep) kept.shift()
-    for (const reader of readers) send(reader, one)
+    write(reader.response, one)
   }
   const take = (notice: Notice): void => {
-    if (notice.kind === 'instance') { publish('instance', brief(notice.recording)); return }
-    const { step, recording } = notice
-    const place = { instanceId: recording.id, workflowId: recording.workflowId, sequence: step.sequence, type: step.type, at: step.at, ...placeOf(step) }
-    publish('step', place)
-    if (MESSAGES.has(step.type)) publish('message', place)
-    if (step.type === 'started' || ENDS.has(step.type)) publish('instance', brief(recording))
+    for (const [event, value] of eventsOf(notice)) {
+      const one = log.add(event, value)
+      for (const reader of readers) send(reader, one)
+    }
   }
-  const beat = (): void => {
-    for (const { response } of readers) if (response.writableLength < buffered) response.write(': alive\n\n')
-    heartbeat = clock.at(clock.now() + HEARTBEAT, beat)
+  const start = (): Cancel => {
+    const unsubscribe = recorder.subscribe(take)
+    const beat = (): void => {
+      for (const { response } of readers) if (response.writableLength < buffered) response.write(': alive\n\n')
+      heartbeat = clock.at(clock.now() + HEARTBEAT, beat)
+    }
+    let heartbeat = clock.at(clock.now() + HEARTBEAT, beat)
+    return () => {
+      unsubscribe()
+      heartbeat()
+    }
   }
   const leave = (reader: Reader): void => {
     readers.delete(reader)
     if (readers.size > 0) return
-    unsubscribe?.()
-    heartbeat?.()
-    unsubscribe = undefined
+    stop?.()
+    stop = undefined
     // What happens while nobody listens is not kept: who comes back then reads everything again.
-    kept.length = 0
-    number += 1
+    log.clear()
+  }
+  const resume = (reader: Reader, lastEventId: string | undefined): void => {
+    const missed = lastEventId === undefined ? undefined : log.after(lastEventId)
+    if (missed === undefined) write(reader.response, { id: log.latest, event: lastEventId === undefined ? 'hello' : 'reset', data: '{}' })
+    else for (const one of missed) send(reader, one)
   }
   return {
     open(response, lastEventId) {
       if (readers.size >= most) return false
-      if (readers.size === 0) {
-        unsubscribe = recorder.subscribe(take)
-        heartbeat = clock.at(clock.now() + HEARTBEAT, beat)
-      }
+      stop ??= start()
       const reader = { response, dropped: 0 }
       readers.add(reader)
       response.on('close', () => { leave(reader) })
@@ -108,17 +105,63 @@ export function createEventStream(recorder: Recorder, clock: Clock, { readers: m
       for (const { response } of readers) response.end()
     },
   }
-  function resume(reader: Reader, lastEventId: string | undefined): void {
-    const match = lastEventId === undefined ? null : /^([0-9a-z]+)-(\d+)$/u.exec(lastEventId)
-    const after = Number(match?.[2] ?? -1)
-    const first = kept[0]?.number ?? number + 1
-    if (lastEventId !== undefined && (match?.[1] !== epoch || after + 1 < first || after > number)) {
-      reader.response.write(`id: ${epoch}-${String(number)}\nevent: reset\ndata: {}\n\n`)
-      return
-    }
-    if (lastEventId === undefined) reader.response.write(`id: ${epoch}-${String(number)}\nevent: hello\ndata: {}\n\n`)
-    else for (const one of kept) if (one.number > after) send(reader, one)
+}
+
+function write(response: ServerResponse, { id, event, data }: Pick<Kept, 'id' | 'event' | 'data'>): void {
+  response.write(`id: ${id}\nevent: ${event}\ndata: ${data}\n\n`)
+}
+
+/** The events that a reader who comes back may still ask for, each with its number. */
+class EventLog {
+  readonly #epoch: string
+  readonly #most: number
+  readonly #kept: Kept[] = []
+  #number = 0
+
+  constructor(epoch: string, most: number) {
+    this.#epoch = epoch
+    this.#most = most
   }
+
+  /** Id of the latest event. */
+  get latest(): string {
+    return `${this.#epoch}-${String(this.#number)}`
+  }
+
+  add(event: string, value: unknown): Kept {
+    this.#number += 1
+    const one = { number: this.#number, id: this.latest, event, data: JSON.stringify(value) }
+    this.#kept.push(one)
+    if (this.#kept.length > this.#most) this.#kept.shift()
+    return one
+  }
+
+  /** Forgets all events; ids from before are not known any more. */
+  clear(): void {
+    this.#kept.length = 0
+    this.#number += 1
+  }
+
+  /** Gives what came after an id; `undefined` when that cannot be told. */
+  after(id: string): readonly Kept[] | undefined {
+    const match = /^([0-9a-z]+)-(\d+)$/u.exec(id)
+    const after = Number(match?.[2] ?? -1)
+    const first = this.#kept[0]?.number ?? this.#number + 1
+    if (match?.[1] !== this.#epoch || after + 1 < first || after > this.#number) return undefined
+    return this.#kept.filter(({ number }) => number > after)
+  }
+}
+
+/** The events that a notice makes, in this order. */
+function eventsOf(notice: Notice): readonly (readonly [event: string, value: object])[] {
+  if (notice.kind === 'instance') return [['instance', brief(notice.recording)]]
+  const { step, recording } = notice
+  const place = { instanceId: recording.id, workflowId: recording.workflowId, sequence: step.sequence, type: step.type, at: step.at, ...placeOf(step) }
+  return [
+    ['step', place],
+    ...(MESSAGES.has(step.type) ? [['message', place] as const] : []),
+    ...(step.type === 'started' || ENDS.has(step.type) ? [['instance', brief(recording)] as const] : []),
+  ]
 }
 
 const MESSAGES = new Set(['started', 'actionStarted', 'actionCompleted', 'actionFailed', 'eventConsumed', 'eventProduced', 'completed', 'failed'])

@@ -144,22 +144,30 @@ function parseChartVersion(text: string): ChartVersion {
 }
 
 function fillDefaults(values: SharedValues, chartVersion: ChartVersion): ResolvedValues {
-  const receivers = chartVersion === 'main' ? EVENTING_RECEIVERS : EVENTING_RECEIVERS.filter(({ name }) => name !== 'job-sink')
   return {
     istioNamespace: values.istioNamespace ?? 'istio-system',
     clusterDomain: values.cluster?.domain ?? 'cluster.local',
     trustDomain: values.trustDomain ?? 'cluster.local',
-    serving: {
-      enabled: values.serving?.enabled ?? true,
-      receivers: values.serving?.receivers ?? SERVING_RECEIVERS,
-      ingressNamespace: values.serving?.ingressNamespace ?? (chartVersion === '1.31' ? '' : 'knative-serving-ingress'),
-    },
-    eventing: {
-      enabled: values.eventing?.enabled ?? true,
-      receivers: values.eventing?.receivers ?? receivers,
-      senders: values.eventing?.sendersServiceAccounts ?? SENDERS,
-    },
+    serving: servingOf(values.serving, chartVersion),
+    eventing: eventingOf(values.eventing, chartVersion),
     chartVersion,
+  }
+}
+
+function servingOf(serving: SharedValues['serving'] = {}, chartVersion: ChartVersion): ResolvedValues['serving'] {
+  return {
+    enabled: serving.enabled ?? true,
+    receivers: serving.receivers ?? SERVING_RECEIVERS,
+    ingressNamespace: serving.ingressNamespace ?? (chartVersion === '1.31' ? '' : 'knative-serving-ingress'),
+  }
+}
+
+function eventingOf(eventing: SharedValues['eventing'] = {}, chartVersion: ChartVersion): ResolvedValues['eventing'] {
+  const receivers = chartVersion === 'main' ? EVENTING_RECEIVERS : EVENTING_RECEIVERS.filter(({ name }) => name !== 'job-sink')
+  return {
+    enabled: eventing.enabled ?? true,
+    receivers: eventing.receivers ?? receivers,
+    senders: eventing.sendersServiceAccounts ?? SENDERS,
   }
 }
 

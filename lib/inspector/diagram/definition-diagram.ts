@@ -114,7 +114,7 @@ function outgoingOf(state: State, plan: Plan): Outgoing {
     if (target === undefined) continue
     const id = `${source}-way-${String(number)}`
     const chip = isChip(state, way, plan)
-    const happy = straight !== undefined && way.role === straight.role && way.next === straight.next && way.label === straight.label
+    const happy = straight !== undefined && isSameWay(way, straight)
     if (chip) chips.push({ text: shorten(`${way.label ?? ''} → ${way.next ?? 'end'}`, LONGEST_LABEL), role: way.role, edge: id })
     const label = way.label === undefined ? {} : { label: shorten(way.label, LONGEST_LABEL) }
     edges.push({ id, source, target, role: way.role, happy, chip, ...label })
@@ -122,6 +122,10 @@ function outgoingOf(state: State, plan: Plan): Outgoing {
   }
   if (state.compensatedBy !== undefined) chips.push({ text: shorten(`↩ ${state.compensatedBy}`, LONGEST_LABEL), role: 'compensation', edge: `${source}-compensation` })
   return { edges, chips, ends }
+}
+
+function isSameWay(one: WayOn, other: WayOn): boolean {
+  return one.role === other.role && one.next === other.next && one.label === other.label
 }
 
 function targetOf(way: WayOn, position: number, plan: Plan): string | undefined {
