@@ -160,6 +160,19 @@ if (binary !== undefined) {
       expect((await host.list({ workflowId: 'taker', limit: 10 })).instances.map(({ status }) => status)).to.deep.equal(['completed'])
     })
 
+    // The engine takes no message beyond its limit, and would try the same turn for ever.
+    it('refuse data that the engine cannot keep', async () => {
+      const { host } = await open([definition('wait', [{ name: 'First', type: 'inject', data: {}, transition: 'Wait' }, WAIT])])
+      const failure = (work: Promise<unknown>): Promise<unknown> => work.then(() => undefined, (error: unknown) => error)
+      const large = 'x'.repeat(9 * 1024 * 1024)
+      expect(await failure(host.start({ workflowId: 'wait', input: { large } }))).to.have.property('code', 'INSTANCE_FAILED')
+      expect((await host.list({ limit: 10 })).instances).to.deep.equal([])
+      const { id } = await host.start({ workflowId: 'wait', input: { little: 1 } })
+      const refused = await failure(host.mergeData('wait', id, { large, more: large }))
+      expect(refused).to.have.property('message').that.matches(/^The data of the instance is too large: with what came and goes it makes \d+ MiB, and the engine takes 32/)
+      expect((await host.get('wait', id))?.data).to.deep.equal({ little: 1 })
+    })
+
     it('refuse what cannot be kept while the engine is away, and go on when it is back', async () => {
       const { host } = await open([definition('wait', [{ name: 'First', type: 'inject', data: {}, transition: 'Wait' }, WAIT])])
       const { id } = await host.start({ workflowId: 'wait', input: {} })

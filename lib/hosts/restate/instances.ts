@@ -16,6 +16,20 @@ import type { WorkerParts } from './worker-parts.ts'
 /** Milliseconds: a call may take as long as it does; functions have timeouts of their own. */
 const A_DAY = 86_400_000
 
+/** Bytes of what a turn came with, stores and answers together: the engine takes 32 MiB by itself, measured. */
+const LARGEST_TURN = 32 * 1024 * 1024 - 65_536
+
+/** An instance has more data than the engine takes; it would try the turn again for ever. */
+function tooLarge(bytes: number, hasStored: boolean): InstanceError {
+  const size = String(Math.ceil(bytes / 1024 / 1024))
+  const message = `The data of the instance is too large: with what came and goes it makes ${size} MiB, and the engine takes 32; keep large documents elsewhere, and their address in the data`
+  return new InstanceError({ code: 'INSTANCE_FAILED', message, details: { hasStored } })
+}
+
+function isTooLarge(error: unknown): error is InstanceError {
+  return error instanceof InstanceError && 'hasStored' in error.details
+}
+
 type Settled = NonNullable<StartMessage['settled']>
 
 /** The object that every instance is one of: its state is the life, its handlers take the messages one after another. */
@@ -47,6 +61,20 @@ class InstanceHandlers {
   // --- one message after another ---
 
   async take(ctx: ObjectContext, message: Message): Promise<Reply> {
+    try {
+      return await this.#take(ctx, message)
+    } catch (error) {
+      if (!isTooLarge(error)) throw error
+      this.#parts.options.log.error({ instance: ctx.key, message: message.kind }, error.message)
+      // Whoever asks from outside is told; anything else has happened and is tried again, until the engine takes more.
+      if (message.kind === 'operate' && error.details['hasStored'] !== true) return { quiet: true, refusal: refusalOf(error) }
+      if (message.kind !== 'start' || message.settled === undefined) throw error
+      ctx.clearAll()
+      return { quiet: true, taken: false, refusal: refusalOf(error) }
+    }
+  }
+
+  async #take(ctx: ObjectContext, message: Message): Promise<Reply> {
     // A fresh id that was made for this start is nobody else's: there is nothing to look for.
     if (message.kind === 'start' && message.settled !== undefined && message.startedBy === undefined) return this.#start(ctx, message)
     const life = await ctx.get<Life>('life') ?? undefined
@@ -155,13 +183,13 @@ class InstanceHandlers {
 
   async #finish(ctx: ObjectContext, turn: Turn, message: Message, surroundings: TurnSurroundings): Promise<Reply> {
     const invocation = ctx.request().id
-    const hasStored = message.kind === 'start' && message.atOnce === true ? false : await this.#callInline(ctx, turn)
+    const hasStored = message.kind === 'start' && message.atOnce === true ? false : await this.#callInline(ctx, turn, message)
     const { life, head, actions, reply } = restOf(turn, message, surroundings)
     const { id } = turn.live.facts
     if (life === undefined || head === undefined) {
       if (hasStored || message.kind !== 'start') ctx.clearAll()
     } else {
-      ctx.set('life', life)
+      this.#store(ctx, life, { hasStored, also: [message, reply] })
       ctx.set('head', head)
     }
     for (const token of turn.draft.givenUp) this.#parts.calls.giveUp(id, token)
@@ -172,8 +200,23 @@ class InstanceHandlers {
     return reply
   }
 
+  /**
+   * Puts a life away; `also` is what the same turn came with and answers.
+   *
+   * @throws {@link InstanceError} `INSTANCE_FAILED` when the engine would not take it
+   */
+  #store(ctx: ObjectContext, life: Life, { hasStored, also }: { readonly hasStored: boolean; readonly also: readonly (Message | Reply)[] }): void {
+    const { sdk } = this.#parts
+    const json = jsonOf<Life | Message | Reply>(sdk)
+    const bytes = json.serialize(life)
+    // Nearly all are small, and then the others are too: they need not be measured.
+    const size = bytes.length < LARGEST_TURN / 8 ? 0 : also.reduce((sum, each) => sum + json.serialize(each).length, bytes.length)
+    if (size > LARGEST_TURN) throw tooLarge(size, hasStored)
+    ctx.set('life', bytes, sdk.serde.binary)
+  }
+
   /** Carries calls out within the turn, as long as the instance waits for nothing else: a chain of them costs one invocation. Gives whether its life was stored. */
-  async #callInline(ctx: ObjectContext, turn: Turn): Promise<boolean> {
+  async #callInline(ctx: ObjectContext, turn: Turn, message: Message): Promise<boolean> {
     const { calls, options: { clock }, sdk } = this.#parts
     const { id } = turn.live.facts
     let isStored = false
@@ -182,7 +225,7 @@ class InstanceHandlers {
       const attempt = turn.handOut(token)
       this.#tell(ctx.request().id, turn)
       if (!isStored) {
-        ctx.set('life', lifeOf(turn, { running: ctx.request().id }))
+        this.#store(ctx, lifeOf(turn, { running: ctx.request().id }), { hasStored: false, also: [message] })
         isStored = true
       }
       try {
