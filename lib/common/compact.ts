@@ -1,5 +1,5 @@
 /** The properties of an object, those that may be `undefined` as optional ones. */
-export type Compact<T> = { readonly [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key] }
+type Compact<T> = { readonly [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key] }
   & { readonly [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined> }
 
 /**

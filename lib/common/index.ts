@@ -1,4 +1,4 @@
-export { compact, type Compact } from './compact.ts'
+export { compact } from './compact.ts'
 export { Cancellation, toAbortSignal, type CancelSignal } from './cancellation.ts'
 export { createSystemClock, type Cancel, type Clock } from './clock.ts'
 export { createRandomIdSource, type IdSource } from './id-source.ts'

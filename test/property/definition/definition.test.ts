@@ -1,13 +1,26 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { stringify } from 'yaml'
-import { isJsonObject, toPointer, type Json, type JsonObject } from '../../../lib/common/index.ts'
-import { expressionSites, lint, loadDefinition, normalise, parseDocument, validate, type LoadOptions } from '../../../lib/definition/index.ts'
+import { isJsonObject, silentLogger, toPointer, type Json, type JsonObject } from '../../../lib/common/index.ts'
+import { expressionSites, lint, loadDefinition, normalise, parseDocument, validate, type LoadedDefinition, type LoadOptions } from '../../../lib/definition/index.ts'
 import { toDefinition } from '../../../lib/definition/normalise/to-definition.ts'
-import { DefinitionError } from '../../../lib/errors/index.ts'
+import { findExpressionFaults, type DeployOptions } from '../../../lib/deployment/deploy.ts'
+import { DefinitionError, type Violation } from '../../../lib/errors/index.ts'
+import { createVirtualClock } from '../../support/clock.ts'
 import { arbitraryWorkflow } from './arbitrary-workflow.ts'
 
 const SPEC: LoadOptions = { profile: 'spec' }
+
+const DEPLOY: DeployOptions = {
+  functions: { compile: () => Promise.resolve({ invoke: () => ({}) }), unusedSettings: () => [], close: () => Promise.resolve() },
+  secrets: { read: () => undefined },
+  clock: createVirtualClock(),
+  ids: { next: () => 'id', random: () => 0.5 },
+  log: silentLogger,
+  maxSteps: 1000,
+  root: '.',
+  expressions: {},
+}
 
 /** Loads a text; fails the test when anything but a definition or a DefinitionError comes of it. */
 async function outcome(text: string, uri: string): Promise<'loaded' | 'refused'> {
@@ -30,6 +43,9 @@ function applyDamage(text: string, [at, length, insert]: readonly [number, numbe
   const start = at % (text.length + 1)
   return text.slice(0, start) + insert + text.slice(start + length)
 }
+
+/** What stands where something else is expected. */
+const strange = fc.oneof(fc.constantFrom<Json>(null, 1, -0.5, '', 'x', true, [], {}, [[]], [null], '${', '$CONST.x', { __proto__: null } as unknown as Json), fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>)
 
 describe('properties of definition', () => {
   it('generated documents are valid', () => {
@@ -94,7 +110,6 @@ describe('properties of definition', () => {
   })
 
   it('any JSON in the place of any part is judged, never thrown at', () => {
-    const strange = fc.oneof(fc.constantFrom<Json>(null, 1, -0.5, '', 'x', true, [], {}, [[]], [null], '${', '$CONST.x', { __proto__: null } as unknown as Json), fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>)
     fc.assert(fc.property(arbitraryWorkflow, fc.tuple(fc.nat(), strange), fc.constantFrom<'spec' | 'sonataflow'>('spec', 'sonataflow'), (document, [choice, value], profile) => {
       const mutant = structuredClone(document)
       const places = placesOf(mutant)
@@ -104,6 +119,23 @@ describe('properties of definition', () => {
       if (violations.length === 0) expressionSites(normalise(mutant, { profile }))
       if (violations.length === 0) lint(mutant, { profile })
     }), { numRuns: 500 })
+  })
+
+  it('tells each fault of a broken definition once, expressions that do not compile among them', async () => {
+    const inspect = (refused: LoadedDefinition): readonly Violation[] => findExpressionFaults(refused, DEPLOY)
+    await fc.assert(fc.asyncProperty(arbitraryWorkflow, fc.array(fc.tuple(fc.nat(), strange), { minLength: 1, maxLength: 3 }), async (document, changes) => {
+      const mutant = structuredClone(document)
+      for (const [choice, value] of changes) {
+        const places = placesOf(mutant)
+        const place = places[choice % places.length]
+        if (place !== undefined) place.parent[place.key] = value
+      }
+      const error: unknown = await loadDefinition({ uri: 'mutant.sw.json', text: JSON.stringify(mutant) }, { ...SPEC, inspect }).then(() => undefined, (caught: unknown) => caught)
+      if (error === undefined) return
+      expect(error, String(error)).to.be.instanceOf(DefinitionError)
+      const told = (error as DefinitionError).violations.map(({ pointer, message }) => `${pointer} ${message}`)
+      expect(told).to.deep.equal([...new Set(told)])
+    }), { numRuns: 300 })
   })
 })
 
