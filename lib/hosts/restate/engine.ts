@@ -10,6 +10,8 @@ export interface EngineOptions {
   readonly ingressUrl: string
   /** Address of the admin API, where workers register and lists are made. */
   readonly adminUrl: string
+  /** Milliseconds for which an answer that nothing else is waited for may take. @default 10000 */
+  readonly patience?: number
 }
 
 /** An object or service, and what it is to do. */
@@ -45,10 +47,21 @@ export class Engine {
   }
 
   /** Calls a handler and gives what it answers. */
-  async call<Reply>(target: Target, input: unknown): Promise<Reply> {
-    const { status, body } = await this.#counted(this.#request(this.#options.ingressUrl, pathOf(target), { method: 'POST', body: JSON.stringify(input) }))
+  call<Reply>(target: Target, input: unknown): Promise<Reply> {
+    return this.#call(target, input)
+  }
+
+  async #call<Reply>(target: Target, input: unknown, patience?: number): Promise<Reply> {
+    const { status, body } = await this.#counted(this.#request(this.#options.ingressUrl, pathOf(target), {
+      method: 'POST', body: JSON.stringify(input), ...(patience === undefined ? {} : { patience }),
+    }))
     if (status !== 200) throw refused(target, status, body)
     return JSON.parse(body) as Reply
+  }
+
+  /** Calls a handler that only looks, and answers at once where the engine and a worker are well. */
+  look<Reply>(target: Target, input: unknown): Promise<Reply> {
+    return this.#call(target, input, this.#options.patience ?? PATIENCE)
   }
 
   /** Calls a handler that waits for an instance. */

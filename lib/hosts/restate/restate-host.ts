@@ -139,7 +139,7 @@ export class RestateHost implements RunningHost {
 
   async #read(workflowId: string, id: string): Promise<{ readonly record: InstanceRecord; readonly head: Head | null } | undefined> {
     const { names, engine } = this.#parts
-    const found = await engine.call<{ record: InstanceRecord; head: Head | null } | null>({ service: names.instance, key: id, handler: 'get' }, {})
+    const found = await engine.look<{ record: InstanceRecord; head: Head | null } | null>({ service: names.instance, key: id, handler: 'get' }, {})
     return found?.record.workflowId === workflowId ? found : undefined
   }
 
@@ -161,7 +161,7 @@ export class RestateHost implements RunningHost {
   async history(workflowId: string, instanceId: string): Promise<readonly HistoryStep[]> {
     if (await this.find(workflowId, instanceId) === undefined) return []
     const { names, engine } = this.#parts
-    return engine.call<readonly HistoryStep[]>({ service: names.history, key: instanceId, handler: 'read' }, {})
+    return engine.look<readonly HistoryStep[]>({ service: names.history, key: instanceId, handler: 'read' }, {})
   }
 
   // --- operators ---

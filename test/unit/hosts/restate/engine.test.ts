@@ -35,6 +35,18 @@ describe('hosts/restate: the engine as a client sees it', () => {
     expect(engine.underWay).to.equal(0)
   })
 
+  it('waits for a look at an instance only so long', async () => {
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const url = `http://127.0.0.1:${String((silent.address() as AddressInfo).port)}`
+    const looking = new Engine({ ingressUrl: url, adminUrl: url, patience: 30 })
+    const { code, message } = await refusal(looking.look({ service: 's', key: 'k', handler: 'get' }, {}))
+    expect([code, message.includes('did not answer in time'), looking.underWay]).to.deep.equal(['STORE_UNAVAILABLE', true, 0])
+    looking.close()
+    silent.closeAllConnections()
+    silent.close()
+  })
+
   it('says that no worker is known, what it refused, and that it is away', async () => {
     answer = { status: 404, body: '{"message":"not found"}' }
     expect(await refusal(engine.call({ service: 's', handler: 'h' }, {}))).to.include({ code: 'STORE_UNAVAILABLE' }).and.have.property('message').that.contains('no worker with "s"')
