@@ -55,7 +55,8 @@ export interface LoadResult {
 export async function loadDefinition(input: DefinitionInput, options: LoadOptions): Promise<LoadedDefinition> {
   const { uri, text } = await readInput(input)
   const inline = typeof input === 'object' && 'document' in input
-  return loadParsed(inline ? withoutPositions(parseDocument(text, { uri, format: 'json' })) : parseDocument(text, { uri }), text, options, inline)
+  const parsed = inline ? withoutPositions(parseDocument(text, { uri, format: 'json' })) : parseDocument(text, { uri })
+  return loadParsed({ parsed, text, isGenerated: inline }, options)
 }
 
 /**
@@ -73,7 +74,7 @@ export async function loadDefinitions(paths: readonly string[], options: LoadOpt
       const { uri, text } = await readInput(file.path)
       if (!file.named && !mayBeDefinition(text)) continue
       const parsed = file.named ? parseDocument(text, { uri }) : parseQuietly(text, uri)
-      if (parsed !== undefined) loaded.push(await loadParsed(parsed, text, options))
+      if (parsed !== undefined) loaded.push(await loadParsed({ parsed, text, isGenerated: false }, options))
     } catch (error) {
       failures.push({ uri: file.path, error: toDefinitionError(error, file.path) })
     }
@@ -91,7 +92,14 @@ function parseQuietly(text: string, uri: string): ParsedDocument | undefined {
   }
 }
 
-async function loadParsed(parsed: ParsedDocument, text: string, options: LoadOptions, isGenerated = false): Promise<LoadedDefinition> {
+interface Document {
+  readonly parsed: ParsedDocument
+  readonly text: string
+  /** The text was made from a document: nobody has written its lines. */
+  readonly isGenerated: boolean
+}
+
+async function loadParsed({ parsed, text, isGenerated }: Document, options: LoadOptions): Promise<LoadedDefinition> {
   if (!isJsonObject(parsed.value)) {
     throw invalid(
       parsed.uri,

@@ -44,7 +44,7 @@ export async function deploy(loaded: LoadedDefinition, options: DeployOptions): 
   const faults = new Faults(loaded)
   const expressions = faults.try('', () => createExpressions(expressionsOptions(loaded, options)))
   if (expressions === undefined) throw faults.toError()
-  const invokers = await compileFunctions(loaded, expressions, options, faults)
+  const invokers = await compileFunctions(definition.functions, scopeOf(loaded, expressions, options), { ...options, faults })
   const program = createProgram({ definition, expressions, invokers, collect: (compile) => faults.try('', compile) })
   undeclaredSecrets(loaded, expressions, faults)
   const validateInput = compileSchema(definition.dataInputSchema, '/dataInputSchema', faults)
@@ -100,11 +100,16 @@ function expressionsOptions({ definition, source }: LoadedDefinition, options: D
   }
 }
 
-async function compileFunctions(loaded: LoadedDefinition, expressions: Expressions, options: DeployOptions, faults: Faults): Promise<ReadonlyMap<string, Invoker>> {
-  const scope = scopeOf(loaded, expressions, options)
+interface FunctionParts extends Pick<DeployOptions, 'functions' | 'replacements'> {
+  readonly faults: Faults
+}
+
+async function compileFunctions(
+  all: readonly FunctionDefinition[], scope: FunctionScope, { functions, replacements, faults }: FunctionParts,
+): Promise<ReadonlyMap<string, Invoker>> {
   const compiled = new Map<string, Invoker>()
-  for (const [index, declared] of loaded.definition.functions.entries()) {
-    const replacement = options.replacements?.get(declared.name)
+  for (const [index, declared] of all.entries()) {
+    const replacement = replacements?.get(declared.name)
     if (replacement !== undefined) compiled.set(declared.name, { invoke: replacement })
     else if (declared.type !== 'expression') await compileFunction(declared, `/functions/${String(index)}`)
   }
@@ -112,7 +117,7 @@ async function compileFunctions(loaded: LoadedDefinition, expressions: Expressio
 
   async function compileFunction(declared: FunctionDefinition, pointer: string): Promise<void> {
     try {
-      compiled.set(declared.name, await options.functions.compile(declared, scope))
+      compiled.set(declared.name, await functions.compile(declared, scope))
     } catch (error) {
       faults.add(pointer, error)
     }

@@ -44,9 +44,7 @@ export function createObservability(
       const json = JSON_CHECKS[path]
       if (text === undefined && json === undefined && path !== 'q/metrics') return false
       if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
-        ctx.set('Allow', 'GET, HEAD')
-        ctx.status = ctx.method === 'OPTIONS' ? 204 : 405
-        if (ctx.status === 405) ctx.body = { message: 'This address is read with GET', code: 'METHOD_NOT_ALLOWED' }
+        answerMethod(ctx)
         return true
       }
       ctx.set('Cache-Control', 'no-store')
@@ -67,4 +65,10 @@ export function createObservability(
       return true
     },
   }
+}
+
+function answerMethod(ctx: Context): void {
+  ctx.set('Allow', 'GET, HEAD')
+  ctx.status = ctx.method === 'OPTIONS' ? 204 : 405
+  if (ctx.status === 405) ctx.body = { message: 'This address is read with GET', code: 'METHOD_NOT_ALLOWED' }
 }

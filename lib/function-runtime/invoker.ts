@@ -1,3 +1,4 @@
+import type { Clock } from '../common/index.ts'
 import { FunctionError } from '../errors/index.ts'
 import { CallContext, type CallSurroundings } from './context.ts'
 import { isHttpError } from './http-error.ts'
@@ -38,27 +39,11 @@ export function createInvoker(options: ResolvedFunctionRuntimeOptions): Function
     }
   }
 
-  const withinTime = (call: Promise<Settled>, context: CallContext, limit: number): Promise<Settled> =>
-    new Promise((resolve) => {
-      let late = false
-      const cancel = clock.at(clock.now() + limit, () => {
-        late = true
-        const message = `Function ${context.name} took longer than ${String(limit)} ms`
-        context.abort(message)
-        resolve({ error: new FunctionError({ code: 'FUNCTION_TIMEOUT', message, retryable: true }) })
-      })
-      void call.then((settled) => {
-        cancel()
-        if (late && 'error' in settled) context.log.error({ err: settled.error }, 'The function failed after its caller had been answered')
-        resolve(settled)
-      })
-    })
-
   return {
     async invoke(one, input, surroundings) {
       const context = new CallContext(one.name, surroundings.log ?? options.log, surroundings)
       const calling = call(one, input, context)
-      const settled = await (timeout === undefined ? calling : withinTime(calling, context, timeout))
+      const settled = await (timeout === undefined ? calling : withinTime(calling, context, { clock, timeout }))
       if ('error' in settled) throw settled.error
       return settled.value
     },
@@ -74,6 +59,24 @@ export function createInvoker(options: ResolvedFunctionRuntimeOptions): Function
       whenIdle = () => { cancel(); resolve() }
     }),
   }
+}
+
+/** Answers a call that takes longer than it may; the handler is told by its signal, and goes on until it settles. */
+function withinTime(call: Promise<Settled>, context: CallContext, { clock, timeout }: { readonly clock: Clock; readonly timeout: number }): Promise<Settled> {
+  return new Promise((resolve) => {
+    let late = false
+    const cancel = clock.at(clock.now() + timeout, () => {
+      late = true
+      const message = `Function ${context.name} took longer than ${String(timeout)} ms`
+      context.abort(message)
+      resolve({ error: new FunctionError({ code: 'FUNCTION_TIMEOUT', message, retryable: true }) })
+    })
+    void call.then((settled) => {
+      cancel()
+      if (late && 'error' in settled) context.log.error({ err: settled.error }, 'The function failed after its caller had been answered')
+      resolve(settled)
+    })
+  })
 }
 
 function failed(name: string, error: unknown): FunctionError {

@@ -1,4 +1,4 @@
-import { isJsonObject, toPointer } from '../common/index.ts'
+import { isJsonObject, toPointer, type JsonObject } from '../common/index.ts'
 import { isDescriptor } from './descriptors.ts'
 import type { JsonSchema } from './schema-types.ts'
 
@@ -25,6 +25,17 @@ export function schemaFaults(schema: unknown): string[] {
   return faults
 }
 
+/** What is wrong with a schema itself, those below it aside. */
+function ownFaults(schema: JsonObject): string[] {
+  const { $ref: reference, contentEncoding } = schema as JsonSchema
+  const isInside = reference === undefined || (typeof reference === 'string' && reference.startsWith('#'))
+  return [
+    ...Object.keys(schema).filter((keyword) => !PERMITTED.has(keyword)).map((keyword) => `uses ${keyword}, which no function type has`),
+    ...(isInside ? [] : [`refers to ${JSON.stringify(reference)}; only references inside the schema can be followed`]),
+    ...(contentEncoding === undefined || contentEncoding === 'base64' ? [] : ['has a contentEncoding other than base64']),
+  ]
+}
+
 function visit(schema: unknown, path: readonly string[], faults: string[]): void {
   const at = path.length === 0 ? 'the schema' : `the schema at ${toPointer(path)}`
   if (isDescriptor(schema)) {
@@ -35,14 +46,8 @@ function visit(schema: unknown, path: readonly string[], faults: string[]): void
     faults.push(`${at} is no object`)
     return
   }
-  for (const keyword of Object.keys(schema)) {
-    if (!PERMITTED.has(keyword)) faults.push(`${at} uses ${keyword}, which no function type has`)
-  }
-  const { $ref: reference, contentEncoding, items, additionalProperties } = schema as JsonSchema
-  if (reference !== undefined && !(typeof reference === 'string' && reference.startsWith('#'))) {
-    faults.push(`${at} refers to ${JSON.stringify(reference)}; only references inside the schema can be followed`)
-  }
-  if (contentEncoding !== undefined && contentEncoding !== 'base64') faults.push(`${at} has a contentEncoding other than base64`)
+  faults.push(...ownFaults(schema).map((fault) => `${at} ${fault}`))
+  const { items, additionalProperties } = schema as JsonSchema
   for (const keyword of SCHEMAS_BY_NAME) {
     const named = schema[keyword]
     if (isJsonObject(named)) for (const name of Object.keys(named)) visit(named[name], [...path, keyword, name], faults)

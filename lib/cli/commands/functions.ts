@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { relative, resolve } from 'node:path'
-import { createLogger, importModule } from '../../common/index.ts'
+import { createLogger, importModule, type Logger } from '../../common/index.ts'
 import { createSettings, type Settings } from '../../configuration/index.ts'
 import { ConfigurationError, SonatinaError } from '../../errors/index.ts'
 import {
@@ -82,7 +82,15 @@ export async function serveFunctions(
   const exports = await loadExports(positionals, io.cwd)
   const service = exports.service ?? serve(exports.sources, { ...functionOptionsFrom(settings, namesOf(exports)), ...options })
   const server = await open(service, exports, settings)
-  const log = options.log ?? createLogger()
+  return untilStopped(service, { server, log: options.log ?? createLogger() }, io)
+}
+
+interface Running {
+  readonly server: FunctionServer
+  readonly log: Logger
+}
+
+async function untilStopped(service: FunctionService, { server, log }: Running, io: CommandIo): Promise<number> {
   const onStray = (error: unknown): void => { log.error({ err: error }, 'A promise that no function waits for was rejected') }
   process.on('unhandledRejection', onStray)
   try {
