@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../common/index.ts'
-import { LAZY, type Bindings, type LazyRecord } from './evaluator.ts'
+import type { Bindings } from './evaluator.ts'
 import { ProgramFailure } from './language.ts'
+import { LAZY, type LazyRecord } from './lazy-record.ts'
 
 /** Where the values of variables come from. */
 export interface BindingsOptions {

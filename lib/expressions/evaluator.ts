@@ -14,22 +14,10 @@ export type MaybePromise<T> = T | Promise<T>
  * What an expression can read besides its input: the variables by name, without `$`.
  *
  * `read` is called at most once per name and evaluation, and only when the program really reads the variable.
- * Gives `undefined` for an unknown name. A {@link LazyRecord} stands for an object whose members are read one by one.
+ * Gives `undefined` for an unknown name. A `LazyRecord` stands for an object whose members are read one by one.
  */
 export interface Bindings {
   read(name: string): unknown
-}
-
-/** Marks objects whose members are produced on demand: `$WORKFLOW`, `$SECRET`. */
-export const LAZY = Symbol('sonatina.lazy')
-
-/** An object read member by member; it is never materialised by accident. */
-export interface LazyRecord {
-  readonly [LAZY]: true
-  /** Value of a member; `undefined` when there is none. */
-  get(key: string): unknown
-  /** The known members; absent when the object may not be listed, printed or passed on (secrets). */
-  readonly keys?: readonly string[]
 }
 
 /** Where a text stands and what it is for; decides what it means and how its outputs are read. */

@@ -1,5 +1,6 @@
 import type { Clock, Json } from '../../common/index.ts'
-import { LAZY, type Bindings, type LazyRecord } from '../evaluator.ts'
+import type { Bindings } from '../evaluator.ts'
+import { faultOfMember, isLazy, type LazyRecord } from '../lazy-record.ts'
 import type { ExpressionLimits } from '../limits.ts'
 import type { RegexEngine } from '../regex/engine.ts'
 import { readKey } from './access.ts'
@@ -113,9 +114,8 @@ export class Run {
   member(name: string, key: string): Json {
     const value = this.#globals.get(name) ?? this.#record(name)
     if (!isLazy(value)) return readKey(value as Json, key)
-    if (value.keys !== undefined && !value.keys.includes(key)) {
-      throw new JqError(`$${name} has no key ${JSON.stringify(key)}; known: ${value.keys.join(', ')}`)
-    }
+    const fault = faultOfMember(name, value, key)
+    if (fault !== undefined) throw new JqError(fault)
     const member = value.get(key)
     if (value.keys === undefined && typeof member === 'string' && member !== '') (this.secrets ??= []).push(member)
     return member === undefined ? null : (member as Json)
@@ -127,10 +127,6 @@ export class Run {
     this.#globals.set(name, value)
     return value
   }
-}
-
-function isLazy(value: unknown): value is LazyRecord {
-  return typeof value === 'object' && value !== null && LAZY in value
 }
 
 function materialise(name: string, record: LazyRecord): Json {

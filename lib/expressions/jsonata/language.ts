@@ -1,9 +1,10 @@
 import { createRequire } from 'node:module'
 import type jsonata from 'jsonata'
-import type { Json } from '../../common/index.ts'
-import { LAZY, type Bindings, type LazyRecord } from '../evaluator.ts'
+import { setOwn, type Json } from '../../common/index.ts'
+import type { Bindings } from '../evaluator.ts'
 import { ProgramFailure, type Language, type Program } from '../language.ts'
 import type { LanguageOptions } from '../languages.ts'
+import { faultOfMember, isLazy, type LazyRecord } from '../lazy-record.ts'
 import { RegexFault } from '../regex/pattern.ts'
 import { SyntaxFault } from '../syntax-fault.ts'
 import { toSyntaxFault } from './faults.ts'
@@ -105,12 +106,18 @@ function bindVariables(uses: readonly VariableUse[], bindings: Bindings): Record
     }
     const target = (values[name] ??= {}) as Record<string, unknown>
     if (value.keys === undefined) putSecret(target, keys, value.get(keys.join('.')) ?? null)
-    else for (const key of keys[0] === undefined ? value.keys : [keys[0]]) {
-      if (!value.keys.includes(key)) throw new ProgramFailure('failed', `$${name} has no key ${JSON.stringify(key)}; known: ${value.keys.join(', ')}`)
-      target[key] ??= value.get(key) ?? null
-    }
+    else readMembers({ name, record: value, key: keys[0] }, target)
   }
   return values
+}
+
+/** Reads one member of a record, or all of them where the program names none. */
+function readMembers({ name, record, key }: { readonly name: string; readonly record: LazyRecord; readonly key: string | undefined }, target: Record<string, unknown>): void {
+  for (const each of key === undefined ? record.keys ?? [] : [key]) {
+    const fault = faultOfMember(name, record, each)
+    if (fault !== undefined) throw new ProgramFailure('failed', fault)
+    target[each] ??= record.get(each) ?? null
+  }
 }
 
 function putSecret(target: Record<string, unknown>, keys: readonly string[], value: unknown): void {
@@ -121,10 +128,6 @@ function putSecret(target: Record<string, unknown>, keys: readonly string[], val
     else level[key] = level = {}
   }
   level[keys.at(-1) ?? ''] = value
-}
-
-function isLazy(value: unknown): value is LazyRecord {
-  return typeof value === 'object' && value !== null && LAZY in value
 }
 
 /** Copies a result without the marks that the library leaves on its lists; what is shared stays shared. */
@@ -143,10 +146,7 @@ function toPlainObject(value: object, copies: Map<object, Json>): Json {
   const copy: Record<string, Json> = {}
   for (const [key, member] of Object.entries(value)) {
     const plain = toPlain(member, copies)
-    if (plain === undefined) continue
-    // The name is data: an assignment would set the prototype.
-    if (key === '__proto__') Object.defineProperty(copy, key, { value: plain, enumerable: true, configurable: true, writable: true })
-    else copy[key] = plain
+    if (plain !== undefined) setOwn(copy, key, plain)
   }
   return copy
 }

@@ -1,7 +1,8 @@
 import { isJsonObject, type Json } from '../../common/index.ts'
-import { LAZY, type Bindings, type LazyRecord } from '../evaluator.ts'
+import type { Bindings } from '../evaluator.ts'
 import { ProgramFailure, type Language, type Program } from '../language.ts'
 import type { LanguageOptions } from '../languages.ts'
+import { faultOfMember, isLazy, type LazyRecord } from '../lazy-record.ts'
 import { TEXT_OUTPUT } from '../outputs.ts'
 import { adviseVariable } from '../advise-variable.ts'
 import { SyntaxFault } from '../syntax-fault.ts'
@@ -55,8 +56,10 @@ function compilePart(part: PathPart, options: LanguageOptions, paths: Paths): { 
       const value = bindings.read(variable)
       if (value === undefined) throw new ProgramFailure('failed', `$${variable} is not defined`, part.offset)
       if (!isLazy(value)) return path.select(value as Json)
-      const data = typeof first === 'string' ? { [first]: member(value, variable, first, part.offset) } : whole(value)
-      return path.select(data as Json)
+      if (typeof first !== 'string') return path.select(whole(value))
+      const fault = faultOfMember(variable, value, first)
+      if (fault !== undefined) throw new ProgramFailure('failed', fault, part.offset)
+      return path.select({ [first]: value.get(first) ?? null } as Json)
     },
   }
 }
@@ -72,17 +75,6 @@ function readSecret(part: PathPart, variable: string, path: CompiledPath, option
     const record = bindings.read(variable)
     return isLazy(record) ? ((record.get(key) ?? '') as Json) : ''
   }
-}
-
-function isLazy(value: unknown): value is LazyRecord {
-  return typeof value === 'object' && value !== null && LAZY in value
-}
-
-function member(record: LazyRecord, variable: string, key: string, offset: number): unknown {
-  if (record.keys !== undefined && !record.keys.includes(key)) {
-    throw new ProgramFailure('failed', `$${variable} has no key ${JSON.stringify(key)}; known: ${record.keys.join(', ')}`, offset)
-  }
-  return record.get(key) ?? null
 }
 
 function whole(record: LazyRecord): Json {
