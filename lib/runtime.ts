@@ -195,8 +195,10 @@ function deployOptions({ options, settings, root, clock, ids, log, inspection }:
   }
 }
 
-function watchDefinitions({ definitions, loader, clock, log }: Parts): Promise<Cancel> {
+async function watchDefinitions(parts: Parts): Promise<Cancel> {
+  const { definitions, loader, clock, log } = parts
   const paths = definitions.filter((input) => typeof input === 'string')
+  let modules = await hostModuleTimes(parts)
   return watchFiles({
     paths,
     clock,
@@ -204,8 +206,18 @@ function watchDefinitions({ definitions, loader, clock, log }: Parts): Promise<C
     async changed() {
       const { failures } = await loader.reload(paths)
       log.info({ failures: failures.length }, 'definitions were loaded again')
+      const before = modules
+      modules = await hostModuleTimes(parts)
+      if (modules !== before) log.warn({}, 'host classes have changed, and go on as they were: start the service again')
     },
   })
+}
+
+/** What changes when a host module does: a process cannot forget the one that it has read. */
+async function hostModuleTimes(surroundings: Surroundings): Promise<string> {
+  const paths = await hostModules(surroundings)
+  const times = await Promise.all(paths.map((path) => stat(path).then(({ mtimeMs }) => mtimeMs, () => 0)))
+  return JSON.stringify([paths, times])
 }
 
 /** The inspector, where it is on. */
