@@ -101,10 +101,9 @@ class DefinitionExpressions implements Expressions {
   compileCondition(text: string, site: Site): Compiled<boolean> {
     if (text.trim() === '') throw blank('condition', site)
     const output = conditionOutput(this.#options.profile === 'spec')
-    return this.#whole(text, site, 'condition', output, (program, source) => {
-      this.#checkAssignment(program, source)
-      return program.selects === true ? { ...output, one: isFilled } : output
-    })
+    const { program, source } = this.#compile(this.#source(text, site, 'condition'))
+    this.#checkAssignment(program, source)
+    return this.#toCompiled(program, source, program.selects === true ? { ...output, one: isFilled } : output)
   }
 
   /** Refuses `.a = 1` as a condition; SonataFlow takes it, and what it makes counts as true. */
@@ -116,12 +115,14 @@ class DefinitionExpressions implements Expressions {
 
   compileFilter(text: string, site: Site): Compiled<Json> {
     if (text.trim() === '') return { evaluate: (input) => input }
-    return this.#whole(text, site, 'filter', JSON_OUTPUT)
+    const { program, source } = this.#compile(this.#source(text, site, 'filter'))
+    return this.#toCompiled(program, source, JSON_OUTPUT)
   }
 
   compileList(text: string, site: Site): Compiled<readonly Json[]> {
     if (text.trim() === '') throw blank('collection', site)
-    return this.#whole(text, site, 'collection', LIST_OUTPUT)
+    const { program, source } = this.#compile(this.#source(text, site, 'collection'))
+    return this.#toCompiled(program, source, LIST_OUTPUT)
   }
 
   compileText(text: string, site: Site): Compiled<string> {
@@ -181,13 +182,8 @@ class DefinitionExpressions implements Expressions {
     return namedTarget(name, (document) => JSON_OUTPUT.all(program.evaluateAll(document, NO_BINDINGS) as readonly Json[]), this.#options.profile)
   }
 
-  /** A text that is an expression because of its place. */
-  #whole<Result>(
-    text: string, site: Site, purpose: string, output: OutputTarget<Result>, adapt?: (program: Program, source: Source) => OutputTarget<Result>,
-  ): Compiled<Result> {
-    const source = this.#source(text, site, purpose)
-    const compiled = this.#compile(source)
-    return toCompiled(compiled.program, adapt?.(compiled.program, compiled.source) ?? output, compiled.source, this.sync)
+  #toCompiled<Result>(program: Program, source: Source, output: OutputTarget<Result>): Compiled<Result> {
+    return toCompiled(program, output, source, this.sync)
   }
 
   /** A text inside arguments and data: an expression or a plain text. */
@@ -207,7 +203,7 @@ class DefinitionExpressions implements Expressions {
       return { constant: text }
     }
     if (decision === 'guess' && compiled.program.plainNumbers === true) return { constant: text }
-    const result = toCompiled(compiled.program, output, compiled.source, this.sync)
+    const result = this.#toCompiled(compiled.program, compiled.source, output)
     return decision === 'guess' || tolerant ? { compiled: this.#withFallback(result, source, output) } : { compiled: result }
   }
 
