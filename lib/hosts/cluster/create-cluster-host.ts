@@ -1,4 +1,5 @@
 import type { IdSource, Json } from '../../common/index.ts'
+import { HostError } from '../../errors/index.ts'
 import type { CloudEventRecord } from '../../events/index.ts'
 import type { Delivery, Host, InstancePage, InstanceQuery, InstanceRecord, StartRequest } from '../host.ts'
 import { Kernel } from '../kernel.ts'
@@ -25,11 +26,13 @@ class ClusterHost implements RunningHost {
   readonly #link: ClusterLink
   readonly #local: Kernel
   readonly #log: KernelOptions['log']
+  readonly #clock: KernelOptions['clock']
   readonly #answers: Readonly<Record<string, (...args: never[]) => Promise<unknown>>>
 
   constructor(options: KernelOptions, link: ClusterLink) {
     this.#link = link
     this.#log = options.log
+    this.#clock = options.clock
     this.#local = new Kernel({
       ...options,
       ids: ownIds(options.ids, link),
@@ -125,8 +128,18 @@ class ClusterHost implements RunningHost {
   }
 
   async #ask<Result>(slot: number, method: string, args: readonly unknown[]): Promise<Result> {
-    const answer = slot === this.#link.slot ? this.#answer(method, args) : this.#link.call(slot, method, args as readonly Json[])
-    return await answer as Result
+    if (slot === this.#link.slot) return await this.#answer(method, args) as Result
+    const answer = this.#link.call(slot, method, args as readonly Json[])
+    return await (LOOKS.has(method) ? this.#inTime(answer, slot) : answer) as Result
+  }
+
+  #inTime<Value>(answer: Promise<Value>, slot: number): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      const cancel = this.#clock.at(this.#clock.now() + PATIENCE, () => {
+        reject(new HostError({ code: 'HOST_BUSY', message: `Worker ${String(slot)}, which was asked, does not answer; try again` }))
+      })
+      answer.finally(cancel).then(resolve, reject)
+    })
   }
 
   #askAll<Result>(method: string, args: readonly unknown[]): Promise<readonly Result[]> {
@@ -138,6 +151,12 @@ class ClusterHost implements RunningHost {
     return answer === undefined ? Promise.resolve(undefined) : answer(...args)
   }
 }
+
+/** What is answered at once by a process that is well; anything else may have to wait for functions. */
+const LOOKS: ReadonlySet<string> = new Set(['get', 'find', 'history', 'list', 'isCorrelated'])
+
+/** Milliseconds for which the answer to a look is waited for. */
+const PATIENCE = 10_000
 
 const INSTANCE_METHODS: readonly InstanceMethod[] = ['get', 'find', 'history', 'replaceData', 'mergeData', 'abort', 'retrigger', 'skip', 'trigger', 'retriggerNode', 'cancelNode', 'reschedule']
 

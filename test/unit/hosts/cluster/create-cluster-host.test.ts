@@ -110,6 +110,20 @@ describe('hosts: cluster', () => {
     expect(project.calls).to.deep.equal([{ id: 'scheduled' }])
   })
 
+  // One that computes without an end answers nobody, and would keep everybody who asks all.
+  it('waits only so long for a look at what another process has', async () => {
+    const [first, second] = linkAll(2)
+    const silent = { ...second!, serve() { second!.serve(() => new Promise<never>(() => undefined)) } }
+    const pair = await Promise.all([first!, silent].map((cluster) => project.open({ cluster })))
+    runtimes = [...runtimes, ...pair]
+    const { host } = pair[0]!
+    const theirs = ['a', 'b', 'c', 'd'].find((id) => ownerOf(id, 2) === 1)!
+    const looks = [host.list({ limit: 9 }), host.get('waiting', theirs), host.find('waiting', theirs), host.history('waiting', theirs), host.deliver(event('go', { order: '1' }))]
+    const outcomes = Promise.all(looks.map((look) => look.then(() => 'answered', (error: unknown) => (error as { code: string }).code)))
+    project.clock.advance(10_000)
+    expect(await outcomes).to.deep.equal(Array(5).fill('HOST_BUSY'))
+  })
+
   it('passes errors on as they are', async () => {
     const { id } = await member(0).host.start({ workflowId: 'waiting', input: {} })
     for (const { host } of runtimes) {
