@@ -1,6 +1,6 @@
 import type { Json } from '../../common/index.ts'
 import { ProgramFailure } from '../language.ts'
-import type { LanguageOptions } from '../languages.ts'
+import type { LanguageOptions } from '../language-options.ts'
 import { checkCall } from './arguments.ts'
 import { isLibraryFunction } from './growth.ts'
 import { chargeResult, type Base } from './usage.ts'

@@ -1,6 +1,6 @@
 import { nearestNames } from '../../common/index.ts'
 import { adviseVariable } from '../advise-variable.ts'
-import type { LanguageOptions } from '../languages.ts'
+import type { LanguageOptions } from '../language-options.ts'
 import { SyntaxFault } from '../syntax-fault.ts'
 import type { FunctionUse, Names, VariableUse } from './variables.ts'
 

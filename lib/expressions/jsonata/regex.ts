@@ -1,5 +1,5 @@
 import { ProgramFailure } from '../language.ts'
-import type { LanguageOptions } from '../languages.ts'
+import type { LanguageOptions } from '../language-options.ts'
 import { createRegexEngine } from '../regex/engine.ts'
 import type { Pattern } from '../regex/pattern.ts'
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from '../../common/index.ts'
 import type { Bindings } from '../evaluator.ts'
 import { ProgramFailure, type Language, type Program } from '../language.ts'
-import type { LanguageOptions } from '../languages.ts'
+import type { LanguageOptions } from '../language-options.ts'
 import { faultOfMember, isLazy, type LazyRecord } from '../lazy-record.ts'
 import { TEXT_OUTPUT } from '../outputs.ts'
 import { adviseVariable } from '../advise-variable.ts'

@@ -1,6 +1,7 @@
 import { DefinitionError } from '../../errors/index.ts'
 import { nameNearest } from '../name-nearest.ts'
-import { listOperations, type FoundOperation, type ResolvedDocument } from './operation.ts'
+import { listOperations } from './operation.ts'
+import type { FoundOperation, ResolvedDocument } from './resolved-document.ts'
 
 /**
  * Finds an operation by id: exactly, else when both are equal after camel-casing, as generated clients name them.

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { bundleDocument } from '../documents/bundle.ts'
 import { locateDocument, type DocumentScope, type LocatedDocument } from '../documents/locate.ts'
 import type { RemoteReader } from '../documents/read.ts'
-import type { ResolvedDocument } from './operation.ts'
+import type { ResolvedDocument } from './resolved-document.ts'
 import { resolveDocument } from './resolve.ts'
 
 /** OpenAPI documents that definitions refer to, each resolved once. */

@@ -3,27 +3,8 @@ import { DefinitionError } from '../../errors/index.ts'
 import { isJsonArray } from '../json-array.ts'
 import { compileBodyModel, formBodyModel } from './body-model.ts'
 import type { OperationModel, ParameterModel, ParameterPlace, SecurityRequirement, Serialisation } from './model.ts'
+import type { FoundOperation, ResolvedDocument } from './resolved-document.ts'
 import { serverOf } from './server.ts'
-
-/** An operation as it was found in a document: everything is resolved. */
-export interface FoundOperation {
-  readonly operationId: string
-  /** As the path item's key: lower case. */
-  readonly method: string
-  readonly path: string
-  readonly operation: JsonObject
-  readonly pathItem: JsonObject
-}
-
-/** A document with its references resolved. */
-export interface ResolvedDocument {
-  /** As the definition writes it; for messages. */
-  readonly name: string
-  /** Absolute address it was read from. */
-  readonly uri: string
-  readonly version: 2 | 3
-  readonly document: JsonObject
-}
 
 const SUCCESSFUL = /^2(?:\d\d|XX)$/i
 const PLACES: Readonly<Record<string, ParameterPlace>> = { path: 'path', query: 'query', header: 'header', cookie: 'cookie', formData: 'form' }

@@ -2,7 +2,7 @@ import { isJsonObject, toPointer, type Json, type JsonObject } from '../../commo
 import type { Resolve } from 'swagger-client'
 import { DefinitionError } from '../../errors/index.ts'
 import type { Bundle } from '../documents/bundle.ts'
-import type { ResolvedDocument } from './operation.ts'
+import type { ResolvedDocument } from './resolved-document.ts'
 
 /**
  * Resolves the references of a bundled document with swagger-client; cyclic schemas keep a reference (openapi-functions.md §1).

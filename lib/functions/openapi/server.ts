@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../common/index.ts'
 import { isJsonArray } from '../json-array.ts'
-import type { FoundOperation, ResolvedDocument } from './operation.ts'
+import type { FoundOperation, ResolvedDocument } from './resolved-document.ts'
 
 /**
  * Gives the address that a document states for an operation (openapi-functions.md §3): the first entry of the nearest `servers`

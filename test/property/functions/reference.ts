@@ -1,7 +1,8 @@
 import SwaggerClient from 'swagger-client'
 import type { Json, JsonObject } from '../../../lib/common/index.ts'
 import { FunctionError } from '../../../lib/errors/index.ts'
-import { listOperations, toOperationModel, type ResolvedDocument } from '../../../lib/functions/openapi/operation.ts'
+import { listOperations, toOperationModel } from '../../../lib/functions/openapi/operation.ts'
+import type { ResolvedDocument } from '../../../lib/functions/openapi/resolved-document.ts'
 import { compileRequestBuilder, type RequestBuilder } from '../../../lib/functions/openapi/request.ts'
 import type { OperationModel } from '../../../lib/functions/openapi/model.ts'
 
