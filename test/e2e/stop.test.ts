@@ -92,7 +92,7 @@ describe('e2e: sonatina serve is stopped while events and traces are on their wa
       const stopped = Date.now()
       service.child.kill('SIGTERM')
       expect(await once(service.child, 'exit'), service.output()).to.deep.equal([0, null])
-      expect(Date.now() - stopped).to.be.within(2900, 7500)
+      expect(Date.now() - stopped).to.be.within(2900, 8500)
       await cut
     } finally {
       await endServe(service)
