@@ -38,6 +38,12 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
   }
 }
 
+function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open!: () => void
+  const opened = new Promise<void>((resolve) => { open = resolve })
+  return { opened, open }
+}
+
 class Soak {
   readonly #options: SoakOptions
   readonly #directory: string
@@ -60,8 +66,13 @@ class Soak {
     const started = performance.now()
     const orders = Array.from({ length: this.#options.instances }, (_, index) => `o${String(index)}`)
     const producer = new Producer({ directory: this.#directory, address: async () => (await this.#worker).url, isOver: () => this.#over })
-    const producing = Promise.all(orders.map((order, index) => producer.produce(order, isCancelled(index))))
-    const killing = this.#killSometimes()
+    // A part of the orders begins after each kill: none of them finds the work done.
+    const parts = Array.from({ length: this.#options.kills + 1 }, gate)
+    const producing = Promise.all(orders.map(async (order, index) => {
+      await parts[Math.floor(index * parts.length / orders.length)]?.opened
+      await producer.produce(order, isCancelled(index))
+    }))
+    const killing = this.#killSometimes(parts.map(({ open }) => open))
     await Promise.race([producing, patience(PATIENCE)])
     this.#over = true
     await killing
@@ -101,12 +112,15 @@ class Soak {
     this.#worker = this.#start()
   }
 
-  async #killSometimes(): Promise<void> {
-    const { kills, pause = [200, 1500] } = this.#options
-    for (let count = 0; count < kills && !this.#over; count += 1) {
+  async #killSometimes([first, ...others]: readonly (() => void)[]): Promise<void> {
+    const { pause = [200, 1500] } = this.#options
+    first?.()
+    for (const next of others) {
+      if (this.#over) return
       const worker = await this.#worker
       await wait(pause[0] + this.#random() * (pause[1] - pause[0]))
       await worker.kill()
+      next()
     }
   }
 }
