@@ -12,6 +12,8 @@ export interface LoadFailure {
 export interface Catalogue {
   /** The served definition of each id: the newest version by SemVer, else the last loaded (decisions.md 3). */
   list(): readonly LoadedDefinition[]
+  /** Every version of every definition in service. */
+  all?(): readonly LoadedDefinition[]
   /** A definition by id; without a version the served one. */
   find(id: string, version?: string): LoadedDefinition | undefined
   readonly failures: readonly LoadFailure[]

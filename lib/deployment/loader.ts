@@ -39,7 +39,7 @@ export function createLoader(options: LoaderOptions): Loader {
     const { loaded, failures } = await load(definitions, { ...options.load, inspect })
     const refused = [...failures]
     const found = withoutDuplicates(loaded, refused)
-    const all = [...found, ...registry.all()]
+    const all = [...found, ...registry.catalogue.all()]
     const inheritedVariables = all.flatMap(({ definition }) => variablesOf(definition))
     for (const candidate of found) {
       if (unchanged(candidate)) continue

@@ -1,11 +1,11 @@
 import type { Cancel } from '../common/index.ts'
-import type { Catalogue, LoadedDefinition, LoadFailure } from '../definition/index.ts'
+import type { Catalogue, LoadFailure } from '../definition/index.ts'
 import type { DeployedWorkflow, Deployments } from '../hosts/index.ts'
 
 /** The definitions in service: hosts start from them, the server lists them. */
 export interface Registry {
   readonly deployments: Deployments
-  readonly catalogue: Catalogue
+  readonly catalogue: Required<Catalogue>
   /** Takes a definition into service, in place of one with the same id and version. */
   add(workflow: DeployedWorkflow): void
   /** Takes a definition out of service; without a version all of that id. Running instances keep it. */
@@ -14,8 +14,6 @@ export interface Registry {
   setFailures(failures: readonly LoadFailure[]): void
   /** Records what is doubtful about the project as a whole. */
   setRemarks(remarks: readonly string[]): void
-  /** Every version in service. */
-  all(): readonly LoadedDefinition[]
 }
 
 /** Creates an empty registry. */
@@ -37,6 +35,7 @@ export function createRegistry(): Registry {
     deployments: { find, list: () => [...newest.values()] },
     catalogue: {
       list: () => [...newest.values()].map(({ loaded }) => loaded),
+      all: () => [...workflows.values()].flatMap((versions) => [...versions.values()]).map(({ loaded }) => loaded),
       find: (id, version) => find(id, version)?.loaded,
       get failures() { return failures },
       get remarks() { return remarks },
@@ -63,7 +62,6 @@ export function createRegistry(): Registry {
       for (const listener of listeners) listener()
     },
     setRemarks(found) { remarks = found },
-    all: () => [...workflows.values()].flatMap((versions) => [...versions.values()]).map(({ loaded }) => loaded),
   }
 }
 

@@ -69,16 +69,25 @@ interface Manner {
 
 /** Tells faults and warnings; gives the exit code. */
 async function report(catalogue: Catalogue, { definitions, isStrict, isQuiet }: Places & Manner, io: CommandIo): Promise<number> {
-  const { failures, remarks = [] } = catalogue
-  const loaded = catalogue.list()
+  const { failures } = catalogue
+  const loaded = everyVersion(catalogue)
   for (const failure of failures) io.err(await wordFailure(failure, io.cwd))
-  const warnings = isQuiet && !isStrict ? 0 : tellWarnings(loaded, await onlyFiles(definitions), io) + tellRemarks(definitions === undefined ? remarks : [], io)
+  const warnings = isQuiet && !isStrict ? 0 : await tellDoubts(catalogue, definitions, io)
   if (loaded.length + failures.length === 0) {
     io.err('There is no definition among the named files: no *.sw.json, *.sw.yaml, *.sw.yml, nor another JSON or YAML file with id and states.')
     return 1
   }
   if (!isQuiet) io.out(summary(loaded.length, failures.length, warnings))
   return failures.length > 0 || (isStrict && warnings > 0) ? 1 : 0
+}
+
+async function tellDoubts(catalogue: Catalogue, definitions: Places['definitions'], io: CommandIo): Promise<number> {
+  const told = tellWarnings(everyVersion(catalogue), await onlyFiles(definitions), io)
+  return told + (definitions === undefined ? tellRemarks(catalogue.remarks ?? [], io) : 0)
+}
+
+function everyVersion(catalogue: Catalogue): readonly LoadedDefinition[] {
+  return catalogue.all?.() ?? catalogue.list()
 }
 
 interface Places {

@@ -44,6 +44,15 @@ describe('cli/commands/validate', () => {
     expect(io.outText()).to.include('1 definition valid, 2 not')
   })
 
+  it('counts every version of a definition, and tells the warnings of each', async () => {
+    const unused = { name: 'f', type: 'expression', operation: '.' }
+    await writeFile(join(root, 'one.sw.json'), JSON.stringify({ ...good, version: '1.0', functions: [unused] }))
+    await writeFile(join(root, 'two.sw.json'), JSON.stringify({ ...good, version: '2.0', functions: [unused] }))
+    const [, io] = await run('.')
+    expect(io.outText()).to.include('one.sw.json:1: warning: f of functions').and.include('two.sw.json:1: warning: f of functions')
+    expect(io.outText()).to.include('2 definitions valid, 0 not, 2 warnings')
+  })
+
   it('tells that there is no definition', async () => {
     const [rc, io] = await run('.')
     expect([rc, io.errText()]).to.satisfy(([code, text]: [number, string]) => code === 1 && text.startsWith('There is no definition'))
