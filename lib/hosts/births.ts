@@ -4,7 +4,6 @@ import { Instance, versionOf, type HistoryStep, type InstanceFacts, type Persist
 import type { DeployedWorkflow } from './deployments.ts'
 import type { StartRequest } from './host.ts'
 import { OwnInstance, type DurableLife, type LiveInstance, type UnplacedStep } from './live-instance.ts'
-import { OwnEnvironment } from './own-environment.ts'
 import type { Begin, Births, NewInstance, Parts } from './parts.ts'
 
 /** Creates what makes instances and lets them begin. */
@@ -12,13 +11,21 @@ export function createBirths(parts: Parts, isClosing: () => boolean): Births {
   const { options, lives, waits } = parts
 
   function make(facts: InstanceFacts, workflow: DeployedWorkflow, durable: DurableLife | undefined): LiveInstance {
+    const { clock, ids, log, secrets, maxSteps = 100_000, kogitoAttributes = false } = options
     const report = stepReporter(parts, facts, durable, () => live)
-    const environment = new OwnEnvironment(options, facts, {
+    const inspect = options.inspect?.(facts)
+    const environment = {
+      clock,
+      ids,
+      log,
+      secrets,
+      maxSteps,
+      kogitoAttributes,
       callsAtOnce: durable === undefined,
-      inspect: options.inspect?.(facts),
-      report,
-      withdraw: (token) => { withdraw(live, token) },
-    })
+      withdraw: (_instance: Instance, token: string): void => { withdraw(live, token) },
+      ...(inspect === undefined ? {} : { inspect }),
+      ...(report === undefined ? {} : { report: (_instance: Instance, step: UnplacedStep): void => { report(step) } }),
+    }
     const live = new OwnInstance({
       instance: new Instance(facts, workflow, environment),
       facts,

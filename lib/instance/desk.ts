@@ -215,7 +215,7 @@ export class Desk extends InstanceScope implements InstanceDesk {
   /** Prepares an asynchronous action once more, from what its command carried: its host was stopped before it was done. */
   revive({ input, context }: DetachedOrigin): MaybePromise<Prepared> {
     const site = { ...siteOf(this.program, input), isGated: true }
-    return prepareAction({ scope: this, facts: this.facts, environment: this.environment, site, context, token: input.token })
+    return prepareAction({ scope: this, facts: this.facts, logs: this, site, context, token: input.token })
   }
 
   get isObserved(): boolean {
@@ -360,7 +360,7 @@ export class Desk extends InstanceScope implements InstanceDesk {
   #prepareAction(site: ActionSite, token: string, context: PathContext): MaybePromise<Prepared> {
     // What is carried out again was told when it began.
     if (this.#restored === undefined && !site.isCondition) this.reporter.actionStarted(site.compiled.place)
-    return prepareAction({ scope: this, facts: this.facts, environment: this.environment, site, context, token })
+    return prepareAction({ scope: this, facts: this.facts, logs: this, site, context, token })
   }
 
   // A branch that shares the workflow data reads it when its turn comes, not when it was spawned.

@@ -17,6 +17,7 @@ export interface Deployment {
 export interface InstanceEnvironment {
   readonly clock: Clock
   readonly ids: IdSource
+  /** Of the host: an instance adds its own id. */
   readonly log: Logger
   readonly secrets: SecretReader
   /** Produced events carry the attributes in the spelling of Kogito too. */

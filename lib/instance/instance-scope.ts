@@ -1,4 +1,4 @@
-import type { Json } from '../common/index.ts'
+import type { Json, Logger } from '../common/index.ts'
 import { InstanceError } from '../errors/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
 import type { Bindings } from '../expressions/index.ts'
@@ -29,6 +29,7 @@ export class InstanceScope implements StepScope {
   protected sequence = 0
   readonly #bindings: InstanceBindings
   #steps = 0
+  #log: Logger | undefined
 
   constructor({ facts, program, environment, reporter }: InstanceParts) {
     this.facts = facts
@@ -36,6 +37,11 @@ export class InstanceScope implements StepScope {
     this.environment = environment
     this.reporter = reporter
     this.#bindings = new InstanceBindings(program, facts, environment.secrets)
+  }
+
+  /** Made for the first line: most instances write none. */
+  get log(): Logger {
+    return this.#log ??= this.environment.log.child({ instance: this.facts.id, workflow: this.facts.workflowId })
   }
 
   bindings(context: PathContext): Bindings {

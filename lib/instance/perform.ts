@@ -33,7 +33,7 @@ interface LogSource { readonly log: Logger }
 export interface Performance {
   readonly scope: StepScope
   readonly facts: InstanceFacts
-  readonly environment: LogSource
+  readonly logs: LogSource
   readonly site: ActionSite
   /** Context with the data that the action sees. */
   readonly context: PathContext
@@ -162,9 +162,9 @@ class CalledFrom implements CallContext {
   /** Of the effect that calls. */
   readonly token: string
   readonly cancellation: CancelSignal
-  readonly environment: LogSource
+  readonly logs: LogSource
 
-  constructor({ facts, site: { compiled }, token, environment }: Performance, cancellation: CancelSignal) {
+  constructor({ facts, site: { compiled }, token, logs }: Performance, cancellation: CancelSignal) {
     const { parent, businessKey, referenceId } = facts
     this.workflowId = facts.workflowId
     this.workflowVersion = facts.version
@@ -182,7 +182,7 @@ class CalledFrom implements CallContext {
     this.headers = facts.headers
     this.token = token
     this.cancellation = cancellation
-    this.environment = environment
+    this.logs = logs
   }
 
   get idempotencyKey(): string {
@@ -190,7 +190,7 @@ class CalledFrom implements CallContext {
   }
 
   get log(): Logger {
-    return this.environment.log
+    return this.logs.log
   }
 
   get signal(): AbortSignal {

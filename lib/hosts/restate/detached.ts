@@ -20,7 +20,7 @@ async function run(ctx: Context, parts: WorkerParts, { facts, definition, origin
   const instance = new Instance(whole, workflow, {
     clock: options.clock,
     ids: options.ids,
-    log: options.log.child({ instance: facts.id, workflow: facts.workflowId }),
+    log: options.log,
     secrets: options.secrets,
     maxSteps: options.maxSteps ?? 100_000,
     kogitoAttributes: options.kogitoAttributes ?? false,

@@ -166,7 +166,7 @@ class InstanceHandlers {
     return {
       workflow: await workflows.ofHash(definition),
       headers: headers.get(facts),
-      log: log.child({ instance: facts.id, workflow: facts.workflowId }),
+      log,
       secrets,
       maxSteps,
       kogitoAttributes,

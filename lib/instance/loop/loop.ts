@@ -22,7 +22,7 @@ interface LoopSnapshot {
 }
 
 /** What all snapshots have in common that stand at one leaf. */
-type SnapshotTemplate = Pick<LoopSnapshot, '_nodes'>
+type SnapshotTemplate = { -readonly [Member in keyof LoopSnapshot]: LoopSnapshot[Member] }
 
 /** One macrostep at work: the parts of a snapshot that change, built into a snapshot once at its end. */
 interface Macrostep {
@@ -102,26 +102,29 @@ export class Loop {
         step.broken = { error }
       }
       // As XState has it, the instance then stands where its last whole step led it.
-      if (step.broken !== undefined) return { status: 'error', output: undefined, error: step.broken.error, context, children: step.children, ...this.#template(leaf) }
+      if (step.broken !== undefined) return this.#snapshot(leaf, { status: 'error', error: step.broken.error, context, children: step.children })
     }
-    if (step.done) stopAll(step)
-    // What is copied stands last: V8 makes that many times faster.
-    return {
-      status: step.done ? 'done' : 'active',
-      output: step.done ? outputOf(step, this.#machine) : undefined,
-      error: undefined,
-      context: step.context,
-      children: step.children,
-      ...this.#template(step.leaf),
-    }
+    if (!step.done) return this.#snapshot(step.leaf, step)
+    stopAll(step)
+    return this.#snapshot(step.leaf, { status: 'done', output: outputOf(step, this.#machine), context: step.context, children: step.children })
+  }
+
+  // A copy that then gets other values for what it has is the cheapest object of so many members.
+  #snapshot(leaf: CompiledNode, { status = 'active', output, error, context, children }: Partial<LoopSnapshot> & Pick<LoopSnapshot, 'context' | 'children'>): LoopSnapshot {
+    const snapshot = { ...this.#template(leaf) }
+    snapshot.status = status
+    snapshot.output = output
+    snapshot.error = error
+    snapshot.context = context
+    snapshot.children = children
+    return snapshot
   }
 
   #template(leaf: CompiledNode): SnapshotTemplate {
     let template = this.#templates.get(leaf)
     if (template === undefined) {
       const resolved = this.#machine.resolveState({ value: valueOf(leaf) as StateValue, context: {}, status: 'active' }) as unknown as LoopSnapshot
-      const { status: _status, output: _output, error: _error, context: _context, children: _children, ...rest } = resolved
-      template = { ...rest, _nodes: pathOf(leaf).map(({ node }) => node) }
+      template = { ...resolved, output: undefined, error: undefined, _nodes: pathOf(leaf).map(({ node }) => node) }
       this.#templates.set(leaf, template)
     }
     return template
