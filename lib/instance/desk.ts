@@ -1,13 +1,15 @@
 import type { AnyActorRef } from 'xstate'
-import { Cancellation, type Json, type JsonObject } from '../common/index.ts'
+import type { Json, JsonObject } from '../common/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
 import type { MaybePromise } from '../expressions/index.ts'
+import { callAtOnce } from './call-at-once.ts'
 import type { Command, DetachedOrigin, EventWait, Outcome, Prepared, Result } from './commands.ts'
 import type { PathContext } from './context.ts'
 import type { EffectInput } from './effect.ts'
 import type { PersistedInstance } from './environment.ts'
 import { InstanceScope, type InstanceParts } from './instance-scope.ts'
 import type { InstanceDesk } from './machine-steps.ts'
+import { awaitedEvents, declaredEvents } from './event-waits.ts'
 import { mergeable } from './mergeable.ts'
 import { nodeIdOf } from './node-id.ts'
 import { prepareAction, settled, siteOf, type ActionSite } from './perform.ts'
@@ -116,23 +118,9 @@ export class Desk extends InstanceScope implements InstanceDesk {
   /** Waits for events that are open now. */
   get waits(): EventWait[] {
     return [...this.#effects.values()].flatMap(({ input }) => {
-      const events = input.effect === 'event' ? this.#declaredEvents(input) : this.#awaitedEvents(input.token)
+      const events = input.effect === 'event' ? declaredEvents(this.program, input) : awaitedEvents(this.#awaited?.get(input.token))
       return events.length === 0 ? [] : [{ token: input.token, events }]
     })
-  }
-
-  #declaredEvents(input: EffectInput): EventWait['events'] {
-    const named = input['events'] as unknown as readonly { readonly event: string; readonly entry?: number }[]
-    return named.flatMap(({ event, entry = 0 }) => {
-      const definition = this.program.events.get(event)
-      return definition === undefined ? [] : [{ definition, entry }]
-    })
-  }
-
-  #awaitedEvents(token: string): EventWait['events'] {
-    const type = this.#awaited?.get(token)
-    if (type === undefined) return []
-    return [{ definition: { name: type, type, kind: 'consumed', dataOnly: true, correlation: [], metadata: {} }, entry: 0 }]
   }
 
   /** Name of the node that a pending effect belongs to. */
@@ -242,7 +230,7 @@ export class Desk extends InstanceScope implements InstanceDesk {
     let result: Result | undefined
     try {
       this.count()
-      const prepared = this.#call(this.#prepareAction(site, token, context))
+      const prepared = this.#callNow(this.#prepareAction(site, token, context))
       result = prepared instanceof Promise ? undefined : this.#resultOf(site.input, token, context, prepared)
       if (result === undefined) this.#attempted = { token, context, prepared }
     } catch (error) {
@@ -251,16 +239,10 @@ export class Desk extends InstanceScope implements InstanceDesk {
     return result === undefined ? undefined : this.#conclude(site.input, result, context.data)
   }
 
-  /** Makes the call that an action asks for, where it may be made now and nothing that came before it is still to be done. */
-  #call(prepared: MaybePromise<Prepared>): MaybePromise<Prepared> {
-    if (prepared instanceof Promise || prepared.kind !== 'command') return prepared
-    const { command } = prepared
-    if (command.kind !== 'call' || command.detached || this.#commands.length > 0) return prepared
-    if (this.environment.callsAtOnce !== true && command.isPure !== true) return prepared
-    const cancellation = new Cancellation()
-    const outcome = command.run(cancellation)
-    if (outcome instanceof Promise) return { kind: 'command', command: { begun: { cancellation, outcome }, ...command } }
-    return 'prepared' in outcome ? outcome.prepared : { kind: 'outcome', outcome }
+  /** Makes the call that an action asks for, where it may be made amid a turn and nothing that came before it is still to be done. */
+  #callNow(prepared: MaybePromise<Prepared>): MaybePromise<Prepared> {
+    if (prepared instanceof Promise || this.#commands.length > 0) return prepared
+    return callAtOnce(prepared, this.environment.callsAtOnce === true)
   }
 
   #milliseconds(input: JsonObject): number | undefined {

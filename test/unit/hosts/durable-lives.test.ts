@@ -223,7 +223,7 @@ describe('hosts: instances that outlive the process', () => {
       runtime.host.mergeData('sleep', id, { late: true }),
       runtime.host.replaceData('sleep', id, { late: true }),
       runtime.host.abort('sleep', id),
-    ].map((each) => each.then(({ status }) => status, (error: { code: string }) => error.code)))
+    ].map((each) => each.then(({ status }) => status, (error: unknown) => (error as { code: string }).code)))
     expect(outcomes).to.deep.equal(['aborted', 'aborted', 'INSTANCE_NOT_FOUND', 'INSTANCE_NOT_FOUND', 'INSTANCE_NOT_FOUND'])
     expect((await runtime.host.find('sleep', id))?.data).to.deep.equal({ first: true })
     await runtime.close(0)

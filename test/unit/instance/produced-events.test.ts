@@ -11,13 +11,13 @@ for (const loop of ['stock', 'fast'] as const) {
       const driver = await Driver.open({
         id: 'w', events: EVENTS,
         states: [{
-          name: 'A', type: 'inject', data: { price: 1.5, big: 3e9, small: -7, yes: true, tags: ['a'] },
-          end: { produceEvents: [{ eventRef: 'out', contextAttributes: { price: '${ .price }', big: '${ .big }', small: '${ .small }', yes: '${ .yes }', tags: '${ .tags }' } }] },
+          name: 'A', type: 'inject', data: { price: 1.5, large: 3e9, little: -7, yes: true, tags: ['a'] },
+          end: { produceEvents: [{ eventRef: 'out', contextAttributes: { price: '${ .price }', large: '${ .large }', little: '${ .little }', yes: '${ .yes }', tags: '${ .tags }' } }] },
         }],
       }, {}, { loop })
       await driver.begin()
       const [event] = driver.events
-      expect(event).to.include({ price: '1.5', big: '3000000000', small: -7, yes: true, tags: '["a"]' })
+      expect(event).to.include({ price: '1.5', large: '3000000000', little: -7, yes: true, tags: '["a"]' })
       expect(() => encodeHttp(event!, 'binary')).not.to.throw()
     })
   })
