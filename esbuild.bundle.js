@@ -7,9 +7,9 @@ import { schemaCompiled } from './esbuild.schema.js'
  *
  * @param {object} options
  * @param {readonly string[]} options.inside packages to bundle too; the others stay outside
- * @param {boolean} options.sourcemap
+ * @param {boolean} options.isRelease with source maps, and with the validator of definitions compiled: one start would not earn them back
  */
-export async function bundle({ inside, sourcemap }) {
+export async function bundle({ inside, isRelease }) {
   const hosts = (await readdir('workflows')).filter((file) => file.endsWith('.ts')).map((file) => `workflows/${file}`)
   await rm('dist', { recursive: true, force: true })
   await build({
@@ -22,11 +22,11 @@ export async function bundle({ inside, sourcemap }) {
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    sourcemap,
+    sourcemap: isRelease,
     sourcesContent: false,
     // The licences of what is bundled go along.
     legalComments: 'linked',
-    plugins: [await packagesOutside(inside), schemaCompiled],
+    plugins: [await packagesOutside(inside), ...(isRelease ? [schemaCompiled] : [])],
     // What is bundled from CommonJS asks for modules of Node.js by require.
     banner: { js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);" },
     logLevel: 'warning',

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 // so, this one reads the packages that the server needs.
 
 const PROGRAM = './dist/lib/cli/main.js'
-// Bundling swagger-client would take longer than reading it once.
+// Bundling the last two would take longer than reading them once.
 const SERVER = ['koa', '@koa/router', 'undici', 'ws', 'xstate', 'ajv/dist/2020.js', 'ajv-formats', 'prom-client', 'cloudevents', 'client-oauth2', 'pino', 'yaml',
-  'swagger-client/lib/resolver/index.js']
+  'swagger-client/lib/resolver/index.js', 'oidc-provider']
 
 if (!await isCurrent()) {
   const { bundle } = await import('./esbuild.bundle.js')
-  await Promise.all([bundle({ inside: ['oidc-provider'], sourcemap: false }), ...SERVER.map((name) => import(name))])
+  await Promise.all([bundle({ inside: [], isRelease: false }), ...SERVER.map((name) => import(name))])
   const { stop } = await import('esbuild')
   await stop()
 }
