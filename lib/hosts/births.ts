@@ -21,7 +21,7 @@ export function createBirths(parts: Parts, isClosing: () => boolean): Births {
       secrets,
       maxSteps,
       kogitoAttributes,
-      callsAtOnce: durable === undefined,
+      callsAtOnce: durable === undefined ? 'all' as const : 'pure' as const,
       withdraw: (_instance: Instance, token: string): void => { withdraw(live, token) },
       ...(inspect === undefined ? {} : { inspect }),
       ...(report === undefined ? {} : { report: (_instance: Instance, step: UnplacedStep): void => { report(step) } }),

@@ -242,7 +242,7 @@ export class Desk extends InstanceScope implements InstanceDesk {
   /** Makes the call that an action asks for, where it may be made amid a turn and nothing that came before it is still to be done. */
   #callNow(prepared: MaybePromise<Prepared>): MaybePromise<Prepared> {
     if (prepared instanceof Promise || this.#commands.length > 0) return prepared
-    return callAtOnce(prepared, this.environment.callsAtOnce === true)
+    return callAtOnce(prepared, this.environment.callsAtOnce)
   }
 
   #milliseconds(input: JsonObject): number | undefined {

@@ -24,8 +24,8 @@ export interface InstanceEnvironment {
   readonly kogitoAttributes: boolean
   /** Most states and actions in a row without waiting. */
   readonly maxSteps: number
-  /** Calls may be made amid a turn: nothing has to be written before they have effects. */
-  readonly callsAtOnce?: boolean
+  /** Calls that may be made amid a turn: all where nothing has to be written before they have effects, else those without any; none by default. */
+  readonly callsAtOnce?: 'all' | 'pure'
   /** Told when an effect is given up, so that a call can be aborted and a timer ended. */
   readonly withdraw: (instance: Instance, token: string) => void
   /** Receives XState's inspection events; the stock loop runs then. */

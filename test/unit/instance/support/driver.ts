@@ -104,7 +104,7 @@ export class Driver {
       secrets: { read: (key) => `secret ${key}` },
       kogitoAttributes: false,
       maxSteps: this.#options.maxSteps ?? 10_000,
-      callsAtOnce: this.#options.callsAtOnce ?? false,
+      ...(this.#options.callsAtOnce === true ? { callsAtOnce: 'all' } : {}),
       withdraw: (_instance, token) => {
         this.withdrawn.push(token)
         this.#timers.get(token)?.()
