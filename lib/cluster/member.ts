@@ -1,4 +1,4 @@
-import type { Json } from '../common/index.ts'
+import { TurnoverMap, type Json } from '../common/index.ts'
 import { HostError } from '../errors/index.ts'
 import type { ClusterLink } from '../hosts/cluster/index.ts'
 import { isClusterMessage, type ClusterMessage } from './messages.ts'
@@ -26,7 +26,7 @@ interface Pending {
 
 /** Joins a cluster as the worker of a slot. */
 export function joinCluster({ slot, count }: { readonly slot: number; readonly count: number }, channel: Channel): ClusterMember {
-  const pending = new Map<number, Pending>()
+  const pending = new TurnoverMap<number, Pending>()
   let answer: Parameters<ClusterLink['serve']>[0] = () => Promise.reject(new HostError({ code: 'HOST_BUSY', message: 'The worker is starting; try again' }))
   let lastId = 0
   let stop: (reason: string) => void

@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
-import { keepAlive, type Clock } from '../common/index.ts'
+import { TurnoverMap, keepAlive, type Clock } from '../common/index.ts'
 import { isClusterMessage, type ClusterMessage } from './messages.ts'
 
 /** How the processes of a cluster are run. */
@@ -59,7 +59,7 @@ export function runPrimary(options: PrimaryOptions): Promise<number> {
 class Primary {
   readonly #options: PrimaryOptions
   readonly #lives = new Map<number, Life>()
-  readonly #passed = new Map<number, Passed>()
+  readonly #passed = new TurnoverMap<number, Passed>()
   #lastCall = 0
   #isStopping = false
   #wasReady = false

@@ -13,6 +13,8 @@ export function readBody(request: IncomingMessage, maxSize: number): Promise<Uin
   const { 'content-length': announced, 'transfer-encoding': chunked } = request.headers
   if (chunked === undefined && (announced === undefined || announced === '0')) return Promise.resolve(EMPTY)
   if (Number(announced) > maxSize) return Promise.reject(tooLarge(maxSize))
+  // Its events have passed: nobody would hear of it again.
+  if (request.destroyed) return Promise.reject(brokenOff())
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -35,10 +37,14 @@ export function readBody(request: IncomingMessage, maxSize: number): Promise<Uin
       finish(() => { resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)) })
     }
     const onBroken = (): void => {
-      finish(() => { reject(new RequestError({ code: 'REQUEST_INVALID', message: 'The caller broke off before the body was complete' })) })
+      finish(() => { reject(brokenOff()) })
     }
     request.on('data', onData).on('end', onEnd).on('error', onBroken).on('close', onBroken)
   })
+}
+
+function brokenOff(): RequestError {
+  return new RequestError({ code: 'REQUEST_INVALID', message: 'The caller broke off before the body was complete' })
 }
 
 function tooLarge(maxSize: number): RequestError {

@@ -40,7 +40,8 @@ interface Caller {
  */
 export class Commits {
   readonly #options: CommitsOptions
-  readonly #dirty = new Set<LiveInstance>()
+  /** Replaced and not cleared: the tables of a set that lives long keep alive what they held (see TurnoverMap). */
+  #dirty = new Set<LiveInstance>()
   #writes: Write[] = []
   #callers: Caller[] = []
   #scheduled = false
@@ -110,7 +111,7 @@ export class Commits {
     const journal = shelf.open()
     const writes = this.#writes
     this.#writes = []
-    this.#dirty.clear()
+    this.#dirty = new Set()
     probe?.('before-commit')
     journal.begin()
     for (const live of batch) write(journal, live)
@@ -150,7 +151,7 @@ export class Commits {
     this.#writes = []
     lost()
     const unwritten = new Set([...batch, ...this.#dirty])
-    this.#dirty.clear()
+    this.#dirty = new Set()
     for (const live of unwritten) {
       if (live.durable?.stored === true) shelf.keepHeaders(live.facts)
       const { waiters } = live

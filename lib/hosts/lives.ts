@@ -1,4 +1,4 @@
-import type { Clock } from '../common/index.ts'
+import { TurnoverMap, type Clock } from '../common/index.ts'
 import type { InstancePage, InstanceQuery, InstanceRecord } from './host.ts'
 import { recordOf, type LiveInstance } from './live-instance.ts'
 
@@ -9,7 +9,7 @@ const MOST_ENDED = 100_000
 export class Lives {
   readonly #clock: Clock
   readonly #retention: number
-  readonly #live = new Map<string, LiveInstance>()
+  readonly #live = new TurnoverMap<string, LiveInstance>()
   readonly #finished = new Map<string, InstanceRecord>()
   #whenEmpty: (() => void)[] = []
 

@@ -1,3 +1,4 @@
+import { TurnoverMap } from '../common/index.ts'
 import { correlationOf, isCorrelated, isEventOf, type CloudEventRecord, type CorrelationValues } from '../events/index.ts'
 import type { EventDefinition } from '../definition/index.ts'
 import type { LiveInstance } from './live-instance.ts'
@@ -8,6 +9,12 @@ export interface WaitMatch {
   readonly token: string
   readonly entry: number
   readonly correlation: CorrelationValues
+}
+
+/** Where a wait stands. */
+interface Place {
+  readonly key: string
+  readonly number: number
 }
 
 interface IndexedWait {
@@ -24,43 +31,47 @@ interface IndexedWait {
  * a hundred thousand by two look-ups.
  */
 export class WaitIndex {
-  readonly #buckets = new Map<string, Set<IndexedWait>>()
+  /** By key, then by number: a wait has one as long as it stands here. */
+  readonly #buckets = new TurnoverMap<string, TurnoverMap<number, IndexedWait>>()
   /** Attributes under which waits for a type may stand. */
   readonly #attributes = new CorrelationAttributes()
-  readonly #ofInstance = new Map<LiveInstance, { keys: string[]; waits: IndexedWait[] }>()
+  readonly #ofInstance = new TurnoverMap<string, readonly Place[]>()
+  #lastNumber = 0
 
   /** Brings the entries of an instance in line with what it waits for now. */
   update(live: LiveInstance): void {
     this.remove(live)
     const { instance } = live
-    const entry = { keys: [] as string[], waits: [] as IndexedWait[] }
+    const places: Place[] = []
     for (const wait of instance.waits) {
       for (const { definition, entry: nth } of wait.events) {
-        const indexed = { live, token: wait.token, entry: nth, definition }
         const key = keyOf(definition, instance.context.correlation ?? {})
-        entry.keys.push(key)
-        entry.waits.push(indexed)
-        const bucket = this.#buckets.get(key)
-        if (bucket === undefined) {
-          this.#attributes.add(definition)
-          this.#buckets.set(key, new Set([indexed]))
-        }
-        else bucket.add(indexed)
+        const number = ++this.#lastNumber
+        places.push({ key, number })
+        this.#bucket(key, definition).set(number, { live, token: wait.token, entry: nth, definition })
       }
     }
-    if (entry.waits.length > 0) this.#ofInstance.set(live, entry)
+    if (places.length > 0) this.#ofInstance.set(live.facts.id, places)
   }
 
-  remove(live: LiveInstance): void {
-    const entry = this.#ofInstance.get(live)
-    if (entry === undefined) return
-    this.#ofInstance.delete(live)
-    entry.waits.forEach((wait, index) => {
-      const key = entry.keys[index] ?? ''
+  #bucket(key: string, definition: EventDefinition): TurnoverMap<number, IndexedWait> {
+    const known = this.#buckets.get(key)
+    if (known !== undefined) return known
+    this.#attributes.add(definition)
+    const bucket = new TurnoverMap<number, IndexedWait>()
+    this.#buckets.set(key, bucket)
+    return bucket
+  }
+
+  remove({ facts: { id } }: LiveInstance): void {
+    const places = this.#ofInstance.get(id)
+    if (places === undefined) return
+    this.#ofInstance.delete(id)
+    for (const { key, number } of places) {
       const bucket = this.#buckets.get(key)
-      bucket?.delete(wait)
+      bucket?.delete(number)
       if (bucket?.size === 0) this.#buckets.delete(key)
-    })
+    }
   }
 
   /** The waits that an event fits: at most one for each effect, in the order of the definition. */
@@ -68,7 +79,7 @@ export class WaitIndex {
     const found = new Map<string, WaitMatch>()
     if (this.#buckets.size === 0) return []
     for (const key of keysOf(event, this.#attributes.of(event.type))) {
-      for (const { live, token, entry, definition } of this.#buckets.get(key) ?? []) {
+      for (const { live, token, entry, definition } of this.#buckets.get(key)?.values() ?? []) {
         const by = live.instance.program.profile === 'sonataflow' ? 'type' : 'type-and-source'
         const correlation = isEventOf(definition, event, by) ? correlationOf(definition, event) : undefined
         const place = `${live.facts.id}/${token}`

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import type { Cancel, CancelSignal, Clock } from '../common/index.ts'
+import { Arrivals, type Cancel, type CancelSignal, type Clock } from '../common/index.ts'
 import { refusal, timeoutError, toFunctionError } from './failure.ts'
 
 /** The limits of one exchange. */
@@ -24,6 +24,8 @@ export interface RawResponse {
 
 const MAX_HEADERS = 100
 const EMPTY = Buffer.alloc(0)
+
+const answered = new Arrivals<Exchange>((exchange) => { exchange.deliver() })
 
 /**
  * One request and its answer on a pool.
@@ -100,6 +102,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.released?.()
     if (this.#settled) return
     this.#settle()
+    answered.add(this)
+  }
+
+  /** Hands the whole answer over. */
+  deliver(): void {
     const first = this.#chunks[0]
     const body = this.#chunks.length === 1 && first ? first : this.#chunks.length === 0 ? EMPTY : Buffer.concat(this.#chunks, this.#size)
     this.#resolve({ status: this.#status, statusMessage: this.#statusMessage, headers: this.#headers, body })

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import Router from '@koa/router'
 import Koa from 'koa'
+import { Arrivals } from '../common/index.ts'
 import type { ServerContext } from './context.ts'
 import { assignRequestId } from './correlation.ts'
 import { answerErrors } from './error-answer.ts'
@@ -64,12 +65,13 @@ function addGuards(app: Koa, { settings, clock }: ServerContext, authenticate: A
 /** Makes the listener of requests that Node calls: what every request needs, before Koa. */
 export function createListener(app: Koa, server: ServerContext): RequestListener {
   const handle = app.callback()
-  return (request: IncomingMessage, response: ServerResponse) => {
+  const requests = new Arrivals<{ readonly request: IncomingMessage; readonly response: ServerResponse }>(({ request, response }) => {
     assignRequestId(request, response, server.ids)
     if (server.lifecycle.draining) response.shouldKeepAlive = false
     if (request.url?.startsWith('/') !== true) request.url = toOriginForm(request.url ?? '')
     void handle(request, response)
-  }
+  })
+  return (request: IncomingMessage, response: ServerResponse) => { requests.add({ request, response }) }
 }
 
 // A request target may be a whole address (RFC 9112 §3.2.2); what is none leads to an address that does not exist.

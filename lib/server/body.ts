@@ -26,6 +26,8 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   if (!hasBody(request.headers)) return Promise.resolve(EMPTY)
   if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge(limit))
+  // Its events have passed: nobody would hear of it again.
+  if (request.destroyed) return Promise.reject(cut(request.errored))
   return new Promise((resolve, reject) => {
     // Most bodies arrive in one piece, which is then handed on without a copy.
     let first: Buffer | undefined
@@ -46,8 +48,12 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
     const onEnd = (): void => { resolve(more === undefined ? first ?? EMPTY : Buffer.concat(more)) }
     request.on('data', onData)
     request.on('end', onEnd)
-    request.on('error', (cause) => { stop(new RequestError({ code: 'REQUEST_INVALID', message: 'The connection was cut before the body had arrived.', cause })) })
+    request.on('error', (cause) => { stop(cut(cause)) })
   })
+}
+
+function cut(cause: Error | null): RequestError {
+  return new RequestError({ code: 'REQUEST_INVALID', message: 'The connection was cut before the body had arrived.', cause })
 }
 
 function tooLarge(limit: number): RequestError {

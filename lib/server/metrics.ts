@@ -1,3 +1,4 @@
+import { TurnoverMap } from '../common/index.ts'
 import type { HistoryStep } from '../hosts/index.ts'
 import { isErrorCode } from './problem.ts'
 
@@ -58,9 +59,9 @@ interface Running {
   readonly startedAt: number
   readonly tally: WorkflowTally
   /** When the present state was entered. */
-  state?: { readonly name: string; readonly since: number }
+  state: { readonly name: string; readonly since: number } | undefined
   /** When actions under way began, by node; made when there is one. */
-  actions?: Map<string, number>
+  actions: Map<string, number> | undefined
 }
 
 /** Creates empty counters. */
@@ -70,7 +71,7 @@ export function createServerMetrics(): ServerMetrics {
 
 class Counters implements ServerMetrics {
   readonly #tallies = new Map<string, WorkflowTally>()
-  readonly #running = new Map<string, Running>()
+  readonly #running = new TurnoverMap<string, Running>()
 
   tallies(): Iterable<WorkflowTally> {
     return this.#tallies.values()
@@ -107,10 +108,10 @@ class Counters implements ServerMetrics {
     tally.started++
     tally.running++
     if (this.#running.size >= REMEMBERED) {
-      const oldest = this.#running.keys().next()
-      if (oldest.done !== true) this.#running.delete(oldest.value)
+      const [oldest] = this.#running
+      if (oldest !== undefined) this.#running.delete(oldest[0])
     }
-    this.#running.set(instance.id, { startedAt: step.at, tally })
+    this.#running.set(instance.id, { startedAt: step.at, tally, state: undefined, actions: undefined })
   }
 
   #end(step: StepObservation, instance: ObservedInstance, status: string): void {
@@ -128,8 +129,7 @@ class Counters implements ServerMetrics {
 // A workflow is in one state at a time: entering the next one, or ending, leaves the present one.
 function enter(running: Running, name: string | undefined, at: number): void {
   if (running.state !== undefined) recordNode(running.tally, running.state.name, at - running.state.since)
-  if (name === undefined) delete running.state
-  else running.state = { name, since: at }
+  running.state = name === undefined ? undefined : { name, since: at }
 }
 
 function finishAction({ tally, actions }: Running, { nodeId, at }: StepObservation): void {

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '../common/index.ts'
+import { TurnoverMap, type Clock, type Logger } from '../common/index.ts'
 import type { Settings } from '../configuration/index.ts'
 import type { CallContext, FunctionCompiler } from '../functions/index.ts'
 import type { HistoryStep } from '../hosts/index.ts'
@@ -55,7 +55,7 @@ function createTracing(sdk: Sdk, settings: TracingSettings, { exporter, clock, l
   const target = exporter ?? warnOnFailure(sdk, new sdk.otlp.OTLPTraceExporter({ url: settings.url }), { log, address })
   const source = createSpanSource(sdk, { settings, exporter: target, simple: exporter !== undefined })
   const parts: SpanParts = { sdk, source, settings }
-  const open = new Map<string, InstanceSpans>()
+  const open = new TurnoverMap<string, InstanceSpans>()
   const propagator = new sdk.core.W3CTraceContextPropagator()
   const begin = (step: HistoryStep, instance: TracedInstance): InstanceSpans => {
     const spans = new InstanceSpans(parts, instance, step)
@@ -85,8 +85,10 @@ function createTracing(sdk: Sdk, settings: TracingSettings, { exporter, clock, l
       note(instanceId, attributes) { open.get(instanceId)?.log(clock.now(), attributes) },
     }),
     async close(graceMilliseconds) {
-      for (const spans of open.values()) spans.end({ at: clock.now(), state: 'ACTIVE' })
-      open.clear()
+      for (const [id, spans] of open) {
+        spans.end({ at: clock.now(), state: 'ACTIVE' })
+        open.delete(id)
+      }
       if (!await finishes(source.shutdown(), { graceMilliseconds, clock })) {
         log.warn({ graceMilliseconds }, `the last spans did not arrive at ${address} before the stop, and are lost`)
       }
