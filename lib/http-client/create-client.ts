@@ -123,13 +123,9 @@ class PooledClient implements HttpClient {
         deadline,
         maxResponseSize: request.maxResponseSize ?? this.#maxResponseSize,
         signal: request.signal,
+        pool,
       }, resolve, reject)
     })
-    pool.active++
-    exchange.released = () => {
-      exchange.released = undefined
-      pool.active--
-    }
     const body = request.body === undefined || request.body === '' ? null : request.body
     pool.dispatcher.dispatch({ origin: pool.origin, path, method: request.method, headers: headers as string[], body }, exchange)
     return { exchange, response }

@@ -12,6 +12,8 @@ export interface ExchangeOptions {
   readonly deadline: number
   readonly maxResponseSize: number
   readonly signal: CancelSignal | undefined
+  /** What the request counts in as long as undici holds it. */
+  readonly pool: { active: number }
 }
 
 /** What came back, body still as it was sent. */
@@ -38,12 +40,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   sent = false
   /** Whether the answer began. */
   answered = false
-  /** Runs when undici no longer holds the request. */
-  released: (() => void) | undefined
   readonly #options: ExchangeOptions
   readonly #resolve: (response: RawResponse) => void
   readonly #reject: (error: unknown) => void
   #controller: Dispatcher.DispatchController | undefined
+  #held = true
   #settled = false
   #failure: Error | undefined
   #lastActivity: number
@@ -58,6 +59,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#options = options
     this.#resolve = resolve
     this.#reject = reject
+    options.pool.active++
     this.#lastActivity = options.clock.now()
     this.#cancelTimer = this.#watch()
     options.signal?.addEventListener('abort', this.#onAbort, { once: true })
@@ -99,7 +101,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.released?.()
+    this.#release()
     if (this.#settled) return
     this.#settle()
     answered.add(this)
@@ -113,10 +115,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    this.released?.()
+    this.#release()
     if (this.#settled) return
     this.#settle()
     this.#reject(error)
+  }
+
+  /** Undici no longer holds the request. */
+  #release(): void {
+    if (this.#held) this.#options.pool.active--
+    this.#held = false
   }
 
   readonly #onAbort = (): void => {
