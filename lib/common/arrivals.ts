@@ -16,23 +16,64 @@ export class Arrivals<Item> {
 
   /** Takes one in. */
   add(item: Item): void {
-    if (this.#items.push(item) === 1) this.#later()
+    if (this.#items.push(item) === 1) collectingTurn().work.push(this.#workOnAll)
   }
 
-  #later(): void {
-    setImmediate(() => {
-      const items = this.#items
-      this.#items = []
-      let index = 0
-      try {
-        for (; index < items.length; index += 1) this.#work(items[index] as Item)
-      } finally {
-        // Only after an error: it ends this turn, and the others have theirs in the next one.
-        if (index < items.length - 1) {
-          this.#items = [...items.slice(index + 1), ...this.#items]
-          this.#later()
-        }
-      }
-    })
+  readonly #workOnAll = (): void => {
+    const items = this.#items
+    this.#items = []
+    inOrder(items, this.#work, (rest) => { for (const item of rest) this.add(item) })
+  }
+}
+
+/**
+ * Runs a callback in this turn of the event loop, when what arrived in it has been worked on as far as that goes without waiting: so what
+ * all of it leads to can be done at once, as one write to a store.
+ */
+export function afterArrivals(callback: () => void): void {
+  (ending ?? collectingTurn()).ends.push(callback)
+}
+
+interface Turn {
+  readonly work: (() => void)[]
+  readonly ends: (() => void)[]
+}
+
+/** The turn that takes arrivals in: until its work begins. */
+let collecting: Turn | undefined
+/** The turn that ends next. */
+let ending: Turn | undefined
+
+function collectingTurn(): Turn {
+  if (collecting !== undefined) return collecting
+  const turn: Turn = { work: [], ends: [] }
+  collecting = turn
+  ending ??= turn
+  // Between the two run all promises and ticks that the work has made ready.
+  setImmediate(() => {
+    collecting = undefined
+    runAll(turn.work, (rest) => collectingTurn().work.push(...rest))
+  })
+  setImmediate(() => {
+    ending = collecting
+    runAll(turn.ends, (rest) => collectingTurn().ends.push(...rest))
+  })
+  return turn
+}
+
+function runAll(callbacks: readonly (() => void)[], later: (rest: readonly (() => void)[]) => void): void {
+  inOrder(callbacks, (callback) => { callback() }, later)
+}
+
+// An error ends the process or this turn, as it would by itself; the others have theirs in the next one.
+function inOrder<Item>(items: readonly Item[], work: (item: Item) => void, later: (rest: readonly Item[]) => void): void {
+  let done = 0
+  try {
+    for (const item of items) {
+      done += 1
+      work(item)
+    }
+  } finally {
+    if (done < items.length) later(items.slice(done))
   }
 }

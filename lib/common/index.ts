@@ -1,4 +1,4 @@
-export { Arrivals } from './arrivals.ts'
+export { Arrivals, afterArrivals } from './arrivals.ts'
 export { compact } from './compact.ts'
 export { Cancellation, toAbortSignal, type CancelSignal } from './cancellation.ts'
 export { createSystemClock, type Cancel, type Clock } from './clock.ts'

@@ -1,3 +1,4 @@
+import { afterArrivals } from '../common/index.ts'
 import { HostError } from '../errors/index.ts'
 import { toWorkflowError } from '../instance/index.ts'
 import type { Durability } from './durability.ts'
@@ -85,7 +86,7 @@ export class Commits {
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
-    setImmediate(() => { this.#options.parts.queue.add(() => { this.flush() }) })
+    afterArrivals(() => { this.#options.parts.queue.add(() => { this.flush() }) })
   }
 
   /** Commits what there is. */
