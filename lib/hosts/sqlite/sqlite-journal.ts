@@ -53,16 +53,20 @@ class SqliteJournal implements Journal {
   }
 
   #run(table: string, sql: string, ...values: readonly unknown[]): void {
-    this.#try(() => { this.#statements.run(sql, ...values) })
+    try {
+      this.#statements.run(sql, values)
+    } catch (error) {
+      throw toHostError(error, this.#file)
+    }
     this.#probe?.(`write:${table}`)
   }
 
   #get(sql: string, ...values: readonly unknown[]): Row | undefined {
-    return this.#try(() => this.#statements.get(sql, ...values))
+    return this.#try(() => this.#statements.get(sql, values))
   }
 
   #all(sql: string, ...values: readonly unknown[]): readonly Row[] {
-    return this.#try(() => this.#statements.all(sql, ...values))
+    return this.#try(() => this.#statements.all(sql, values))
   }
 
   #texts(column: string, sql: string, ...values: readonly unknown[]): readonly string[] {

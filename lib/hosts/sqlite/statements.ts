@@ -12,16 +12,16 @@ export class Statements {
     this.#database = database
   }
 
-  run(sql: string, ...values: readonly unknown[]): void {
-    this.#prepare(sql).run(...values)
+  run(sql: string, values: readonly unknown[] = []): void {
+    this.#prepare(sql).run(values)
   }
 
-  get(sql: string, ...values: readonly unknown[]): Row | undefined {
-    return this.#prepare(sql).get(...values) as Row | undefined
+  get(sql: string, values: readonly unknown[]): Row | undefined {
+    return this.#prepare(sql).get(values) as Row | undefined
   }
 
-  all(sql: string, ...values: readonly unknown[]): readonly Row[] {
-    return this.#prepare(sql).all(...values) as readonly Row[]
+  all(sql: string, values: readonly unknown[]): readonly Row[] {
+    return this.#prepare(sql).all(values) as readonly Row[]
   }
 
   #prepare(sql: string): Statement {
