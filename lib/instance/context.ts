@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../common/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
+import type { Pages } from './pages.ts'
 import type { WorkflowError } from './workflow-error.ts'
 
 /** Context of a machine: plain JSON, replaced and never changed in place. */
@@ -67,7 +68,7 @@ export interface LoopProgress {
   readonly next: number
   readonly completed: number
   /** Result of each iteration by index; null where an iteration gave none. */
-  readonly results: readonly Json[]
+  readonly results: Pages<Json>
 }
 
 /** What the answer to an HTTP call said besides its body. */

@@ -157,7 +157,7 @@ const collectIterations: EvaluatingStep = (context, params, scope) => {
   const loop = context.loop
   if (target === undefined || loop === undefined) return {}
   const present = target.read(context.data)
-  const collected = [...(Array.isArray(present) ? present as readonly Json[] : []), ...loop.results.filter((result) => result !== null)]
+  const collected = [...(Array.isArray(present) ? present as readonly Json[] : []), ...loop.results.flat().filter((result) => result !== null)]
   return { data: target.put(context.data, collected) }
 }
 
