@@ -9,5 +9,7 @@ type Compact<T> = { readonly [Key in keyof T as undefined extends T[Key] ? never
  * compact({ id: 'i1', endedAt: undefined }) // => { id: 'i1' }
  */
 export function compact<const T extends object>(properties: T): Compact<T> {
-  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Compact<T>
+  const copy: Record<string, unknown> = {}
+  for (const name in properties) if (properties[name] !== undefined) copy[name] = properties[name]
+  return copy as Compact<T>
 }

@@ -52,7 +52,13 @@ export function jsonEquals(left: unknown, right: unknown): boolean {
 
 /** Joins reference tokens to a JSON pointer (RFC 6901). */
 export function toPointer(tokens: readonly (string | number)[]): string {
-  return tokens.map((token) => `/${String(token).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  let pointer = ''
+  for (const token of tokens) pointer += `/${typeof token === 'number' ? String(token) : escapeToken(token)}`
+  return pointer
+}
+
+function escapeToken(token: string): string {
+  return /[~/]/.test(token) ? token.replaceAll('~', '~0').replaceAll('/', '~1') : token
 }
 
 /** Splits a JSON pointer (RFC 6901) into reference tokens. */

@@ -1,33 +1,31 @@
-import { DefinitionError, type Violation } from '../errors/index.ts'
+import { DefinitionError } from '../errors/index.ts'
 import type { LoadedDefinition } from './types.ts'
 
+/** A definition that cannot be served beside another one. */
+export interface Duplicate {
+  readonly loaded: LoadedDefinition
+  /** `DEFINITION_INVALID`, naming both files. */
+  readonly error: DefinitionError
+}
+
 /**
- * Checks that no two definitions have the same id and version (decisions.md 3); different versions of one id live
- * together.
- *
- * @throws {@link DefinitionError} `DEFINITION_INVALID` naming both files of each pair
+ * Of definitions with the same id and version keeps the first; different versions of one id live together (decisions.md 3).
  */
-export function checkDuplicates(loaded: readonly LoadedDefinition[]): void {
+export function withoutDuplicates(loaded: readonly LoadedDefinition[]): { readonly kept: readonly LoadedDefinition[]; readonly duplicates: readonly Duplicate[] } {
   const first = new Map<string, LoadedDefinition>()
-  const violations: Violation[] = []
+  const duplicates: Duplicate[] = []
   for (const candidate of loaded) {
     const { id, version } = candidate.definition
     const key = JSON.stringify([id, version])
     const other = first.get(key)
-    if (other === undefined) {
-      first.set(key, candidate)
-    } else {
-      violations.push({
-        pointer: '/id',
-        message: `Duplicated item found with id ${id}. Please review the .sw files ${other.source.uri} and ${candidate.source.uri}: both have version ${version}`,
-        hint: 'give one of them another id or version',
-      })
-    }
+    if (other === undefined) first.set(key, candidate)
+    else duplicates.push({ loaded: candidate, error: duplicateError(other, candidate) })
   }
-  if (violations.length === 0) return
-  throw new DefinitionError({
-    code: 'DEFINITION_INVALID',
-    message: violations.map(({ message, hint }) => `${message} (${String(hint)})`).join('\n'),
-    violations,
-  })
+  return { kept: [...first.values()], duplicates }
+}
+
+function duplicateError(other: LoadedDefinition, { source, definition: { id, version } }: LoadedDefinition): DefinitionError {
+  const message = `Duplicated item found with id ${id}. Please review the .sw files ${other.source.uri} and ${source.uri}: both have version ${version}`
+  const hint = 'give one of them another id or version'
+  return new DefinitionError({ code: 'DEFINITION_INVALID', message: `${message} (${hint})`, violations: [{ pointer: '/id', message, hint }] })
 }

@@ -1,6 +1,6 @@
 export type { Catalogue, LoadFailure } from './catalogue.ts'
 export { compileDataSchema, type DataValidator } from './data-schema.ts'
-export { checkDuplicates } from './duplicates.ts'
+export { withoutDuplicates } from './duplicates.ts'
 export { expressionSites } from './expression-sites.ts'
 export { lint, type LintOptions } from './lint.ts'
 export { describeViolation, inDocumentOrder } from './invalid.ts'

@@ -1,5 +1,5 @@
 import type { Logger } from '../common/index.ts'
-import { checkDuplicates, findMissingWorkflows, loadDefinition, loadDefinitions, type DefinitionInput, type LoadedDefinition, type LoadFailure, type LoadOptions } from '../definition/index.ts'
+import { findMissingWorkflows, loadDefinition, loadDefinitions, withoutDuplicates, type DefinitionInput, type LoadedDefinition, type LoadFailure, type LoadOptions } from '../definition/index.ts'
 import { DefinitionError, type Violation } from '../errors/index.ts'
 import { deploy, findExpressionFaults, type DeployOptions } from './deploy.ts'
 import { variablesOf } from './loop-variables.ts'
@@ -37,8 +37,8 @@ export function createLoader(options: LoaderOptions): Loader {
   async function take(definitions: readonly DefinitionInput[], unchanged: (loaded: LoadedDefinition) => boolean): Promise<{ found: readonly LoadedDefinition[]; failures: readonly LoadFailure[] }> {
     const inspect = (broken: LoadedDefinition): readonly Violation[] => findExpressionFaults(broken, options.deploy)
     const { loaded, failures } = await load(definitions, { ...options.load, inspect })
-    const refused = [...failures]
-    const found = withoutDuplicates(loaded, refused)
+    const { kept: found, duplicates } = withoutDuplicates(loaded)
+    const refused = [...failures, ...duplicates.map(({ loaded: { source }, error }) => ({ uri: source.uri, error }))]
     const all = [...found, ...registry.catalogue.all()]
     const inheritedVariables = all.flatMap(({ definition }) => variablesOf(definition))
     for (const candidate of found) {
@@ -111,19 +111,4 @@ async function load(definitions: readonly DefinitionInput[], options: LoadOption
     }
   }
   return { loaded, failures }
-}
-
-/** Of two files with one id and version the first is served, and the second is named together with it (decisions.md 3). */
-function withoutDuplicates(loaded: readonly LoadedDefinition[], refused: LoadFailure[]): readonly LoadedDefinition[] {
-  const kept: LoadedDefinition[] = []
-  for (const candidate of loaded) {
-    try {
-      checkDuplicates([...kept, candidate])
-      kept.push(candidate)
-    } catch (error) {
-      if (!(error instanceof DefinitionError)) throw error
-      refused.push({ uri: candidate.source.uri, error })
-    }
-  }
-  return kept
 }

@@ -129,7 +129,7 @@ export function bindMachines(program: Program, machines: WorkflowMachines, { max
 }
 
 interface Implementations {
-  readonly actions: Record<string, unknown>
+  readonly actions: Readonly<Record<string, unknown>>
   readonly guards: Record<string, unknown>
   readonly actors: Record<string, unknown>
 }
@@ -188,20 +188,15 @@ function scopeOf({ system }: Arguments): InstanceDesk {
 }
 
 function createImplementations(program: Program): Implementations {
-  const actions: Record<string, unknown> = { ...PLUMBING }
-  for (const [name, step] of Object.entries(FLOW_STEPS)) {
-    actions[name] = assign((args: Arguments, params: StepParams | undefined) => step(args.context, params ?? {}, args.event, scopeOf(args)) as Partial<PathContext>)
-  }
-  for (const name of Object.keys(EVALUATING_STEPS)) {
-    actions[name] = assign((args: Arguments, params: StepParams | undefined) => takeStep(name, args.context, params ?? {}, scopeOf(args)))
-  }
+  // XState tells guards nothing of the instance; actions find its program by themselves.
   const guards = Object.fromEntries(Object.entries(GUARDS).map(([name, guard]) =>
     [name, ({ context, event }: Arguments, params: StepParams | undefined) => guard(context, params ?? {}, event, program)]))
-  const actors = Object.fromEntries(EFFECTS.map((effect) => [effect, effectLogic]))
-  return { actions, guards, actors }
+  return { actions: ACTIONS, guards, actors: EFFECT_ACTORS }
 }
 
 const EFFECTS = ['action', 'condition', 'evaluate', 'event', 'timer'] as const
+
+const EFFECT_ACTORS = Object.fromEntries(EFFECTS.map((effect) => [effect, effectLogic]))
 
 /** Actions that concern more than the context of their own machine. */
 const PLUMBING: Readonly<Record<string, unknown>> = {
@@ -222,6 +217,15 @@ const PLUMBING: Readonly<Record<string, unknown>> = {
   stopIterations: enqueueActions((({ context, enqueue }: Arguments & { enqueue: Enqueue }, { state }: { state: number }) => {
     for (let index = 0; index < (context.loop?.next ?? 0); index += 1) enqueue.stopChild(iterationId(state, index))
   }) as never),
+}
+
+/** The actions of all machines. */
+const ACTIONS: Readonly<Record<string, unknown>> = {
+  ...PLUMBING,
+  ...Object.fromEntries(Object.entries(FLOW_STEPS).map(([name, step]) =>
+    [name, assign((args: Arguments, params: StepParams | undefined) => step(args.context, params ?? {}, args.event, scopeOf(args)) as Partial<PathContext>)])),
+  ...Object.fromEntries(Object.keys(EVALUATING_STEPS).map((name) =>
+    [name, assign((args: Arguments, params: StepParams | undefined) => takeStep(name, args.context, params ?? {}, scopeOf(args)))])),
 }
 
 interface Enqueue {

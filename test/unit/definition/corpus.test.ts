@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { atPointer, type Json } from '../../../lib/common/index.ts'
-import { checkDuplicates, loadDefinition, loadDefinitions, type LoadedDefinition, type LoadOptions } from '../../../lib/definition/index.ts'
+import { loadDefinition, loadDefinitions, withoutDuplicates, type LoadedDefinition, type LoadOptions } from '../../../lib/definition/index.ts'
 import { DefinitionError } from '../../../lib/errors/index.ts'
 import { applyPatch, type PatchOperation } from './support/json-patch.ts'
 import { corpusFolder } from './support/corpus.ts'
@@ -88,11 +88,7 @@ async function loadCase(testCase: Case, home: string, profile: LoadOptions['prof
   for (const input of inputs) {
     await loadDefinition(input, options).then((definition) => loaded.push(definition), (error: unknown) => errors.push(error as DefinitionError))
   }
-  try {
-    checkDuplicates(loaded)
-  } catch (error) {
-    errors.push(error as DefinitionError)
-  }
+  errors.push(...withoutDuplicates(loaded).duplicates.map(({ error }) => error))
   for (const error of errors) expect(error).to.be.instanceOf(DefinitionError)
   return { loaded, errors }
 }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Json } from '../../../lib/common/index.ts'
-import { checkDuplicates, loadDefinition, loadDefinitions, type DefinitionInput, type LoadOptions } from '../../../lib/definition/index.ts'
+import { loadDefinition, loadDefinitions, withoutDuplicates, type DefinitionInput, type LoadOptions } from '../../../lib/definition/index.ts'
 import { DefinitionError } from '../../../lib/errors/index.ts'
 import { operationState, workflow } from './support/documents.ts'
 
@@ -215,13 +215,15 @@ describe('definition/load', () => {
       ])
     })
 
-    it('leaves equal ids and versions to checkDuplicates', async () => {
+    it('leaves equal ids and versions to withoutDuplicates, which keeps the first and names both files', async () => {
       const first = write('a.sw.json', workflow({ id: 'same' }))
       const second = write('b.sw.json', workflow({ id: 'same' }))
       write('c.sw.json', workflow({ id: 'same', version: '2.0' }))
       const { loaded } = await loadDefinitions([directory], SPEC)
-      expect(() => { checkDuplicates(loaded) }).to.throw(DefinitionError, new RegExp(`same.*${first}.*${second}`))
-      expect(() => { checkDuplicates(loaded.slice(1)) }).to.not.throw()
+      const { kept, duplicates } = withoutDuplicates(loaded)
+      expect(kept.map(({ definition: { version } }) => version)).to.deep.equal(['1.0', '2.0'])
+      expect(duplicates.map(({ loaded: { source } }) => source.uri)).to.deep.equal([second])
+      expect(duplicates[0]?.error).to.be.instanceOf(DefinitionError).with.property('message').that.matches(new RegExp(`same.*${first}.*${second}`))
     })
   })
 })
