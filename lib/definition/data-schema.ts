@@ -1,17 +1,14 @@
 import { createRequire } from 'node:module'
-import { Ajv, type AnySchemaObject, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
+import type * as Ajv07 from 'ajv'
+import type { AnySchemaObject, ErrorObject, Options, ValidateFunction } from 'ajv'
 import type AjvCore from 'ajv/dist/core.js'
-import { Ajv2019 } from 'ajv/dist/2019.js'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import AjvDraft4Module from 'ajv-draft-04'
-import addFormatsModule from 'ajv-formats'
+import type * as Ajv19 from 'ajv/dist/2019.js'
+import type * as Ajv20 from 'ajv/dist/2020.js'
+import type Ajv04 from 'ajv-draft-04'
+import type AjvFormats from 'ajv-formats'
 import { isJsonObject, type Json } from '../common/index.ts'
 import { DefinitionError, type Violation } from '../errors/index.ts'
 import type { DataSchema } from './types.ts'
-
-// Both packages are CommonJS whose types name the default export only.
-const AjvDraft4 = AjvDraft4Module as unknown as typeof AjvDraft4Module.default
-const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default
 
 /** How a data schema is compiled. */
 export interface DataSchemaOptions {
@@ -22,8 +19,8 @@ export interface DataSchemaOptions {
 /** Checks data against a compiled schema; no violations when it fits. */
 export type DataValidator = (data: Json) => readonly Violation[]
 
-// The only draft that Ajv knows and does not bring along compiled in.
-const DRAFT_06 = createRequire(import.meta.url)('ajv/dist/refs/json-schema-draft-06.json') as AnySchemaObject
+// Read when the first schema of data is compiled: most definitions have none, and Ajv is a tenth of the start.
+const load = createRequire(import.meta.url)
 
 const SETTINGS: Options = { allErrors: true, strict: false, validateFormats: true, logger: false }
 
@@ -32,11 +29,12 @@ const SETTINGS: Options = { allErrors: true, strict: false, validateFormats: tru
  * milliseconds.
  */
 const DRAFTS: Readonly<Record<string, () => AjvCore.default>> = {
-  '04': () => new AjvDraft4(SETTINGS),
-  '06': () => new Ajv(SETTINGS).addMetaSchema(DRAFT_06),
-  '07': () => new Ajv(SETTINGS),
-  '2019-09': () => new Ajv2019(SETTINGS),
-  '2020-12': () => new Ajv2020(SETTINGS),
+  '04': () => new (load('ajv-draft-04') as typeof Ajv04.default)(SETTINGS),
+  // The only draft that Ajv knows and does not bring along compiled in.
+  '06': () => new (load('ajv') as typeof Ajv07).Ajv(SETTINGS).addMetaSchema(load('ajv/dist/refs/json-schema-draft-06.json') as AnySchemaObject),
+  '07': () => new (load('ajv') as typeof Ajv07).Ajv(SETTINGS),
+  '2019-09': () => new (load('ajv/dist/2019.js') as typeof Ajv19).Ajv2019(SETTINGS),
+  '2020-12': () => new (load('ajv/dist/2020.js') as typeof Ajv20).Ajv2020(SETTINGS),
 }
 const instances = new Map<string, AjvCore.default>()
 
@@ -89,6 +87,7 @@ function instanceFor(schema: DataSchema['schema'], name: string): AjvCore.defaul
     })
   }
   const ajv = create()
+  const addFormats = load('ajv-formats') as typeof AjvFormats.default
   addFormats(ajv)
   if (!isNamed) instances.set(draft, ajv)
   return ajv

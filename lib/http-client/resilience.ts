@@ -1,13 +1,15 @@
-import {
-  bulkhead, BulkheadRejectedError, BrokenCircuitError, circuitBreaker, ConsecutiveBreaker,
-  ExponentialBackoff, handleWhen, noop, retry, wrap, type IBackoffFactory, type IPolicy, type IRetryBackoffContext,
-} from 'cockatiel'
+import { createRequire } from 'node:module'
+import type * as Cockatiel from 'cockatiel'
+import type { IBackoffFactory, IPolicy, IRetryBackoffContext } from 'cockatiel'
 import { toAbortSignal } from '../common/index.ts'
 import { FunctionError } from '../errors/index.ts'
 import { refusal } from './failure.ts'
 import type { HttpRequest, HttpResponse } from './http-client.ts'
 import type { ResilienceOptions } from './options.ts'
 import { toPairs } from './redirect.ts'
+
+// Read for the first client that wants any of it.
+const library = (): typeof Cockatiel => createRequire(import.meta.url)('cockatiel') as typeof Cockatiel
 
 const RETRYABLE = new Set([408, 425, 429, 500, 502, 503, 504])
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'TRACE'])
@@ -27,6 +29,7 @@ export function isIdempotent(method: string): boolean {
 export function withResilience(client: string, send: Send, options: Partial<ResilienceOptions> | undefined): Send {
   const { retries = 0, breakerFailures = 0, breakerDelay = 5000, maxConcurrent = 0, maxWaiting = 10 } = options ?? {}
   if (retries === 0 && breakerFailures === 0 && maxConcurrent === 0) return send
+  const { bulkhead, BulkheadRejectedError, BrokenCircuitError, circuitBreaker, ConsecutiveBreaker, handleWhen, noop, wrap } = library()
   const breaker: IPolicy = breakerFailures > 0
     ? circuitBreaker(handleWhen(isOutage).orWhenResult(isServerFault), { halfOpenAfter: breakerDelay, breaker: new ConsecutiveBreaker(breakerFailures) })
     : noop
@@ -47,6 +50,7 @@ export function withResilience(client: string, send: Send, options: Partial<Resi
 
 function createRetry(options: Partial<ResilienceOptions>, retries: number): IPolicy {
   const { retryDelay = 200, maxRetryDelay = 10_000 } = options
+  const { ExponentialBackoff, handleWhen, retry } = library()
   const growing = new ExponentialBackoff({ initialDelay: retryDelay, maxDelay: maxRetryDelay })
   return retry(handleWhen(isOutage).orWhenResult((result) => RETRYABLE.has((result as HttpResponse).status)), {
     maxAttempts: retries,
