@@ -1,4 +1,5 @@
 export { Arrivals, afterArrivals } from './arrivals.ts'
+export { answerAfterEnd } from './half-open.ts'
 export { compact } from './compact.ts'
 export { Cancellation, toAbortSignal, type CancelSignal } from './cancellation.ts'
 export { createSystemClock, type Cancel, type Clock } from './clock.ts'

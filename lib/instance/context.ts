@@ -68,7 +68,9 @@ export interface LoopProgress {
   readonly next: number
   readonly completed: number
   /** Result of each iteration by index; null where an iteration gave none. */
-  readonly results: Pages<Json>
+  readonly pages?: Pages<Json>
+  /** The same as stores hold it that were written before there were pages. */
+  readonly results?: readonly Json[]
 }
 
 /** What the answer to an HTTP call said besides its body. */

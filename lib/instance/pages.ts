@@ -23,3 +23,8 @@ function filled<Entry>(page: readonly (Entry | null)[], length: number): (Entry 
   while (copy.length < length) copy.push(null)
   return copy
 }
+
+/** Cuts a list into pages. */
+export function toPages<Entry>(entries: readonly Entry[]): Pages<Entry> {
+  return Array.from({ length: Math.ceil(entries.length / PAGE_SIZE) }, (_, number) => entries.slice(number * PAGE_SIZE, (number + 1) * PAGE_SIZE))
+}

@@ -3,7 +3,7 @@ import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { Server as NetServer } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { createSystemClock } from '../common/index.ts'
+import { afterArrivals, answerAfterEnd, createSystemClock } from '../common/index.ts'
 import { ConfigurationError, RequestError } from '../errors/index.ts'
 import { JSON_TYPE } from './answer.ts'
 import type { ServerContext } from './context.ts'
@@ -38,7 +38,7 @@ const LAME_DUCK = 1000
  */
 export async function openListener(server: ServerContext, options: ListenerOptions): Promise<Listener> {
   const { handle, address, mounts } = options
-  const http = createNodeServer(server, handle)
+  const http = answerAfterEnd(createNodeServer(server, handle))
   const sockets = new Set<Socket>()
   http.on('connection', (socket: Socket) => {
     sockets.add(socket)
@@ -71,6 +71,7 @@ function createNodeServer({ settings }: ServerContext, handle: RequestListener):
   try {
     return createHttpsServer({
       ...options,
+      allowHalfOpen: true,
       cert: [...tls.certificates],
       key: [...tls.keys],
       ...(tls.authorities === undefined ? {} : { ca: tls.authorities }),
@@ -126,7 +127,11 @@ function refuseBrokenRequests(http: HttpServer): void {
       return
     }
     const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
-    socket.end(rawAnswer(status))
+    // Whole requests may have come before it in the same piece.
+    afterArrivals(() => {
+      if (socket.writable && !hasBegunToAnswer(socket)) socket.end(rawAnswer(status))
+      else socket.destroy()
+    })
   })
   http.on('checkExpectation', (_request, response) => {
     const { body } = toProblem(new RequestError({ code: 'REQUEST_INVALID', message: 'Header Expect asks for something that is not done here; 100-continue is.' }))

@@ -132,7 +132,7 @@ const prepareLoop: EvaluatingStep = (context, params, scope) => {
   return chain(compiled.collection.evaluate(context.data, bindings), (value) => {
     const items = itemsOf(value, compiled, scope)
     const size: MaybePromise<Json> = typeof compiled.batchSize === 'object' ? compiled.batchSize.evaluate(context.data, bindings) : compiled.batchSize ?? items.length
-    return chain(size, (batch) => ({ loop: { items, batch: batchOf(batch, compiled, items.length), next: 0, completed: 0, results: [] } }))
+    return chain(size, (batch) => ({ loop: { items, batch: batchOf(batch, compiled, items.length), next: 0, completed: 0, pages: [] } }))
   })
 }
 
@@ -157,7 +157,7 @@ const collectIterations: EvaluatingStep = (context, params, scope) => {
   const loop = context.loop
   if (target === undefined || loop === undefined) return {}
   const present = target.read(context.data)
-  const collected = [...(Array.isArray(present) ? present as readonly Json[] : []), ...loop.results.flat().filter((result) => result !== null)]
+  const collected = [...(Array.isArray(present) ? present as readonly Json[] : []), ...(loop.pages?.flat() ?? loop.results ?? []).filter((result) => result !== null)]
   return { data: target.put(context.data, collected) }
 }
 

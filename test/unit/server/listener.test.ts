@@ -1,7 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import { Agent, request as httpRequest } from 'node:http'
+import { connect as connectSecurely } from 'node:tls'
 import { expect } from 'chai'
 import { ConfigurationError } from '../../../lib/errors/index.ts'
+import { createCertificate } from '../http-client/certificates.ts'
 import { openBench, send, sendRaw, type Bench } from './setup.ts'
 
 const opened = (port: number): Promise<Socket> => new Promise((resolve) => { const socket = connect({ host: '127.0.0.1', port }, () => { resolve(socket) }) })
@@ -57,6 +59,40 @@ describe('server/listener', () => {
     await closed(socket)
     expect((await bench.send('POST', '/hello', { body: {} })).status).to.equal(201)
     expect(bench.host.starts).to.have.length(1)
+  })
+
+  describe('answers a caller that has closed its side after the request', () => {
+    const request = 'POST /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}'
+    const answerTo = (socket: Socket): Promise<string> => new Promise((resolve) => {
+      let text = ''
+      socket.on('data', (data: Buffer) => { text += data.toString() })
+      socket.once('end', () => { socket.destroy() })
+      socket.once('close', () => { resolve(text) })
+      socket.end(request)
+    })
+    const { pem } = createCertificate('127.0.0.1', { addresses: ['127.0.0.1'] })
+    const secured = { certificates: [pem.certificate], keys: [pem.key], clientAuth: 'none' } as const
+
+    for (const [title, settings] of [['a plain port', {}], ['a TLS port', { tls: secured }]] as const) {
+      for (const [pace, turns] of [['at once', 0], ['some turns later', 20]] as const) {
+        it(`at ${title}, when the work is done ${pace}`, async () => {
+          bench = await openBench(settings)
+          bench.host.behaviours.set('hello', async (_request, record) => {
+            for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => { setImmediate(resolve) })
+            return { ...record, status: 'completed' }
+          })
+          const where = { host: '127.0.0.1', port: bench.port, allowHalfOpen: true }
+          const answers = await Promise.all(Array.from({ length: 20 }, () => answerTo('tls' in settings ? connectSecurely({ ...where, ca: pem.certificate }) : connect(where))))
+          expect(answers.map((text) => text.slice(0, 12))).to.deep.equal(new Array(20).fill('HTTP/1.1 201'))
+        })
+      }
+    }
+  })
+
+  it('answers whole requests before what is no HTTP behind them', async () => {
+    bench = await openBench()
+    const request = 'POST /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}'
+    expect(await sendRaw(bench.port, `${request}${request}GARBAGE\r\n\r\n`)).to.match(/^HTTP\/1\.1 201 [\s\S]*HTTP\/1\.1 400 /)
   })
 
   it('lets a body that arrives byte by byte in', async () => {

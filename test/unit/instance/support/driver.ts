@@ -223,9 +223,9 @@ export class Driver {
     return JSON.parse(JSON.stringify(this.instance.persist())) as PersistedInstance
   }
 
-  /** Puts the instance away and brings it back from its stored form. */
-  async restart(): Promise<void> {
-    const persisted = this.persist()
+  /** Puts the instance away and brings it back from its stored form, or from what an older release would have stored. */
+  async restart(older: (stored: PersistedInstance) => PersistedInstance = (stored) => stored): Promise<void> {
+    const persisted = older(this.persist())
     for (const cancel of this.#timers.values()) cancel()
     this.#timers.clear()
     this.#answers.length = 0
