@@ -1,5 +1,4 @@
 export { Arrivals, afterArrivals } from './arrivals.ts'
-export { answerAfterEnd } from './half-open.ts'
 export { compact } from './compact.ts'
 export { Cancellation, toAbortSignal, type CancelSignal } from './cancellation.ts'
 export { createSystemClock, type Cancel, type Clock } from './clock.ts'

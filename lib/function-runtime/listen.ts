@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
-import { Arrivals, answerAfterEnd, createLogger, type Logger } from '../common/index.ts'
+import { createLogger, type Logger } from '../common/index.ts'
 import type { FunctionService } from './serve.ts'
 
 /** Where to listen, and limits of the connection (http-contract.md §8). */
@@ -44,13 +44,12 @@ export async function listenFunctions(service: FunctionService, options: ListenO
   // The service answers its own errors; what is left comes from connections that broke.
   app.on('error', (error: unknown) => { log.debug({ err: error }, 'A connection broke') })
   const handle = app.callback()
-  const requests = new Arrivals<{ readonly request: IncomingMessage; readonly response: ServerResponse }>(({ request, response }) => { void handle(request, response) })
-  const server = answerAfterEnd(createServer({
+  const server = createServer({
     maxHeaderSize: options.maxHeaderSize ?? 20 * 1024,
     headersTimeout: options.headersTimeout ?? 30_000,
     requestTimeout: options.requestTimeout ?? 60_000,
     keepAliveTimeout: options.idleTimeout ?? 60_000,
-  }, (request, response) => { requests.add({ request, response }) }))
+  }, (request, response) => { void handle(request, response) })
   const host = options.host ?? '127.0.0.1'
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
