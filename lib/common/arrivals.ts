@@ -3,7 +3,7 @@
  *
  * The system hands over at once what many connections have brought. When each is worked on to its end before the next one is read,
  * the code of system, parser, framework and interpreter drives each other out of the processor's caches, for every single one; together, each
- * of them does its part for all before the next. What arrives alone waits for nothing.
+ * of them does its part for all before the next. What arrives alone waits for nothing else, but for the turn itself: some 30 µs.
  */
 export class Arrivals<Item> {
   readonly #work: (item: Item) => void
