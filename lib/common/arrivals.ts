@@ -1,9 +1,9 @@
 /**
- * Works together on what arrives in one turn of the event loop, once all of it has arrived.
+ * Works together on what arrives in one iteration of the event loop, once all of it has arrived.
  *
  * The system hands over at once what many connections have brought. When each is worked on to its end before the next one is read,
  * the code of system, parser, framework and interpreter drives each other out of the processor's caches, for every single one; together, each
- * of them does its part for all before the next. What arrives alone waits for nothing else, but for the turn itself: some 30 µs.
+ * of them does its part for all before the next. What arrives alone waits for nothing else, but for the iteration itself: some 30 µs.
  */
 export class Arrivals<Item> {
   readonly #work: (item: Item) => void
@@ -16,7 +16,7 @@ export class Arrivals<Item> {
 
   /** Takes one in. */
   add(item: Item): void {
-    if (this.#items.push(item) === 1) collectingTurn().work.push(this.#workOnAll)
+    if (this.#items.push(item) === 1) collectingIteration().work.push(this.#workOnAll)
   }
 
   readonly #workOnAll = (): void => {
@@ -27,45 +27,45 @@ export class Arrivals<Item> {
 }
 
 /**
- * Runs a callback in this turn of the event loop, when what arrived in it has been worked on as far as that goes without waiting: so what
+ * Runs a callback in this iteration of the event loop, when what arrived in it has been worked on as far as that goes without waiting: so what
  * all of it leads to can be done at once, as one write to a store.
  */
 export function afterArrivals(callback: () => void): void {
-  (ending ?? collectingTurn()).ends.push(callback)
+  (ending ?? collectingIteration()).ends.push(callback)
 }
 
-interface Turn {
+interface Iteration {
   readonly work: (() => void)[]
   readonly ends: (() => void)[]
 }
 
-/** The turn that takes arrivals in: until its work begins. */
-let collecting: Turn | undefined
-/** The turn that ends next. */
-let ending: Turn | undefined
+/** The iteration that takes arrivals in: until its work begins. */
+let collecting: Iteration | undefined
+/** The iteration that ends next. */
+let ending: Iteration | undefined
 
-function collectingTurn(): Turn {
+function collectingIteration(): Iteration {
   if (collecting !== undefined) return collecting
-  const turn: Turn = { work: [], ends: [] }
-  collecting = turn
-  ending ??= turn
+  const iteration: Iteration = { work: [], ends: [] }
+  collecting = iteration
+  ending ??= iteration
   // Between the two run all promises and ticks that the work has made ready.
   setImmediate(() => {
     collecting = undefined
-    runAll(turn.work, (rest) => collectingTurn().work.push(...rest))
+    runAll(iteration.work, (rest) => collectingIteration().work.push(...rest))
   })
   setImmediate(() => {
     ending = collecting
-    runAll(turn.ends, (rest) => collectingTurn().ends.push(...rest))
+    runAll(iteration.ends, (rest) => collectingIteration().ends.push(...rest))
   })
-  return turn
+  return iteration
 }
 
 function runAll(callbacks: readonly (() => void)[], later: (rest: readonly (() => void)[]) => void): void {
   inOrder(callbacks, (callback) => { callback() }, later)
 }
 
-// An error ends the process or this turn, as it would by itself; the others have theirs in the next one.
+// An error ends the process or this iteration, as it would by itself; the others have theirs in the next one.
 function inOrder<Item>(items: readonly Item[], work: (item: Item) => void, later: (rest: readonly Item[]) => void): void {
   let done = 0
   try {

@@ -12,16 +12,14 @@ interface Cell<Value> {
 export class TurnoverMap<Key, Value> {
   readonly #cells = new Map<Key, Cell<Value>>()
 
+  /** How many entries there are. */
   get size(): number {
     return this.#cells.size
   }
 
+  /** The value of a key; `undefined` when it has none. */
   get(key: Key): Value | undefined {
     return this.#cells.get(key)?.value
-  }
-
-  has(key: Key): boolean {
-    return this.#cells.has(key)
   }
 
   /** Puts an entry in the place of the one before; a new key comes last. */

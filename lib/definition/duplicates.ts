@@ -1,27 +1,23 @@
 import { DefinitionError } from '../errors/index.ts'
+import type { LoadFailure } from './catalogue.ts'
 import type { LoadedDefinition } from './types.ts'
-
-/** A definition that cannot be served beside another one. */
-export interface Duplicate {
-  readonly loaded: LoadedDefinition
-  /** `DEFINITION_INVALID`, naming both files. */
-  readonly error: DefinitionError
-}
 
 /**
  * Of definitions with the same id and version keeps the first; different versions of one id live together (decisions.md 3).
+ *
+ * @returns those to be served, and for each other one a failure `DEFINITION_INVALID` that names both files
  */
-export function withoutDuplicates(loaded: readonly LoadedDefinition[]): { readonly kept: readonly LoadedDefinition[]; readonly duplicates: readonly Duplicate[] } {
+export function withoutDuplicates(definitions: readonly LoadedDefinition[]): { readonly loaded: readonly LoadedDefinition[]; readonly failures: readonly LoadFailure[] } {
   const first = new Map<string, LoadedDefinition>()
-  const duplicates: Duplicate[] = []
-  for (const candidate of loaded) {
+  const failures: LoadFailure[] = []
+  for (const candidate of definitions) {
     const { id, version } = candidate.definition
     const key = JSON.stringify([id, version])
     const other = first.get(key)
     if (other === undefined) first.set(key, candidate)
-    else duplicates.push({ loaded: candidate, error: duplicateError(other, candidate) })
+    else failures.push({ uri: candidate.source.uri, error: duplicateError(other, candidate) })
   }
-  return { kept: [...first.values()], duplicates }
+  return { loaded: [...first.values()], failures }
 }
 
 function duplicateError(other: LoadedDefinition, { source, definition: { id, version } }: LoadedDefinition): DefinitionError {

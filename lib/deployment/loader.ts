@@ -37,8 +37,8 @@ export function createLoader(options: LoaderOptions): Loader {
   async function take(definitions: readonly DefinitionInput[], unchanged: (loaded: LoadedDefinition) => boolean): Promise<{ found: readonly LoadedDefinition[]; failures: readonly LoadFailure[] }> {
     const inspect = (broken: LoadedDefinition): readonly Violation[] => findExpressionFaults(broken, options.deploy)
     const { loaded, failures } = await load(definitions, { ...options.load, inspect })
-    const { kept: found, duplicates } = withoutDuplicates(loaded)
-    const refused = [...failures, ...duplicates.map(({ loaded: { source }, error }) => ({ uri: source.uri, error }))]
+    const { loaded: found, failures: duplicates } = withoutDuplicates(loaded)
+    const refused = [...failures, ...duplicates]
     const all = [...found, ...registry.catalogue.all()]
     const inheritedVariables = all.flatMap(({ definition }) => variablesOf(definition))
     for (const candidate of found) {

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { Arrivals, type Cancel, type CancelSignal, type Clock } from '../common/index.ts'
 import { refusal, timeoutError, toFunctionError } from './failure.ts'
+import type { OriginPool } from './pools.ts'
 
 /** The limits of one exchange. */
 export interface ExchangeOptions {
@@ -13,7 +14,7 @@ export interface ExchangeOptions {
   readonly maxResponseSize: number
   readonly signal: CancelSignal | undefined
   /** What the request counts in as long as undici holds it. */
-  readonly pool: { active: number }
+  readonly pool: Pick<OriginPool, 'active'>
 }
 
 /** What came back, body still as it was sent. */
@@ -27,7 +28,7 @@ export interface RawResponse {
 const MAX_HEADERS = 100
 const EMPTY = Buffer.alloc(0)
 
-const answered = new Arrivals<Exchange>((exchange) => { exchange.deliver() })
+const answers = new Arrivals<Exchange>((exchange) => { exchange.deliver() })
 
 /**
  * One request and its answer on a pool.
@@ -104,7 +105,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#release()
     if (this.#settled) return
     this.#settle()
-    answered.add(this)
+    answers.add(this)
   }
 
   /** Hands the whole answer over. */

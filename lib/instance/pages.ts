@@ -3,28 +3,19 @@ export type Pages<Entry> = readonly (readonly Entry[])[]
 
 const PAGE_SIZE = 128
 
-/** Puts an entry at an index; places before it that have none yet hold null. */
+/** Puts an entry at an index; places before it in its page that have none yet hold null. */
 export function withEntry<Entry>(pages: Pages<Entry | null>, index: number, entry: Entry): Pages<Entry | null> {
   const number = Math.floor(index / PAGE_SIZE)
   const copy = [...pages]
-  while (copy.length <= number) {
-    const last = copy.pop()
-    if (last !== undefined) copy.push(filled(last, PAGE_SIZE))
-    copy.push([])
-  }
-  const page = filled(copy[number] ?? [], index % PAGE_SIZE)
+  while (copy.length <= number) copy.push([])
+  const page = [...copy[number] ?? []]
+  while (page.length < index % PAGE_SIZE) page.push(null)
   page[index % PAGE_SIZE] = entry
   copy[number] = page
   return copy
 }
 
-function filled<Entry>(page: readonly (Entry | null)[], length: number): (Entry | null)[] {
-  const copy = [...page]
-  while (copy.length < length) copy.push(null)
-  return copy
-}
-
-/** Cuts a list into pages. */
-export function toPages<Entry>(entries: readonly Entry[]): Pages<Entry> {
-  return Array.from({ length: Math.ceil(entries.length / PAGE_SIZE) }, (_, number) => entries.slice(number * PAGE_SIZE, (number + 1) * PAGE_SIZE))
+/** Gives the pages of a list that was stored with them, or as one list, before there were pages. */
+export function pagesOf<Entry>({ pages, results = [] }: { readonly pages?: Pages<Entry>; readonly results?: readonly Entry[] }): Pages<Entry> {
+  return pages ?? Array.from({ length: Math.ceil(results.length / PAGE_SIZE) }, (_, number) => results.slice(number * PAGE_SIZE, (number + 1) * PAGE_SIZE))
 }

@@ -6,7 +6,6 @@ import type { Duplex } from 'node:stream'
 import { afterArrivals, createSystemClock } from '../common/index.ts'
 import { ConfigurationError, RequestError } from '../errors/index.ts'
 import { JSON_TYPE } from './answer.ts'
-import { answerAfterEnd } from './half-open.ts'
 import type { ServerContext } from './context.ts'
 import type { Mount } from './options.ts'
 import { toProblem } from './problem.ts'
@@ -39,7 +38,9 @@ const LAME_DUCK = 1000
  */
 export async function openListener(server: ServerContext, options: ListenerOptions): Promise<Listener> {
   const { handle, address, mounts } = options
-  const http = answerAfterEnd(createNodeServer(server, handle))
+  const http: HttpServer & { httpAllowHalfOpen?: boolean } = createNodeServer(server, handle)
+  // Who has closed its side after the request gets its answer (RFC 9112 §9.6); the types of Node.js do not know the property.
+  http.httpAllowHalfOpen = true
   const sockets = new Set<Socket>()
   http.on('connection', (socket: Socket) => {
     sockets.add(socket)

@@ -53,11 +53,7 @@ class SqliteJournal implements Journal {
   }
 
   #run(table: string, sql: string, ...values: readonly unknown[]): void {
-    try {
-      this.#statements.run(sql, values)
-    } catch (error) {
-      throw toHostError(error, this.#file)
-    }
+    this.#try(() => { this.#statements.run(sql, values) })
     this.#probe?.(`write:${table}`)
   }
 

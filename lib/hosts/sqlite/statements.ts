@@ -3,7 +3,7 @@ import type { Database, Statement } from 'libsql'
 /** A row as the database gives it. */
 export type Row = Readonly<Record<string, string | number | null>>
 
-/** Prepares each statement when it is first used, and keeps it. */
+/** Prepares each statement when it is first used, and keeps it. Values stand in the order of its placeholders. */
 export class Statements {
   readonly #database: Database
   readonly #prepared = new Map<string, Statement>()

@@ -3,6 +3,7 @@ import { FunctionError, InstanceError } from '../../errors/index.ts'
 import { mergeResult, type MaybePromise } from '../../expressions/index.ts'
 import type { CloudEventRecord } from '../../events/index.ts'
 import type { PathContext } from '../context.ts'
+import { pagesOf } from '../pages.ts'
 import type { CompiledLeave, CompiledProducedEvent, CompiledState } from '../program.ts'
 import { chain, filtered, stateOf, type EvaluatingStep, type Patch, type StepParams, type StepScope } from './step.ts'
 
@@ -157,7 +158,7 @@ const collectIterations: EvaluatingStep = (context, params, scope) => {
   const loop = context.loop
   if (target === undefined || loop === undefined) return {}
   const present = target.read(context.data)
-  const collected = [...(Array.isArray(present) ? present as readonly Json[] : []), ...(loop.pages?.flat() ?? loop.results ?? []).filter((result) => result !== null)]
+  const collected = [...(Array.isArray(present) ? present as readonly Json[] : []), ...pagesOf(loop).flat().filter((result) => result !== null)]
   return { data: target.put(context.data, collected) }
 }
 

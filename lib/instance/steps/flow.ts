@@ -3,7 +3,7 @@ import { mergeResult } from '../../expressions/index.ts'
 import type { ActionOutput, EventOutput, LoopProgress, PathContext, PathOutput, RecordedFailure, WorkflowOutput } from '../context.ts'
 import { actionAt, type CompiledEventFilter } from '../program.ts'
 import { nodeIdOf } from '../node-id.ts'
-import { toPages, withEntry } from '../pages.ts'
+import { pagesOf, withEntry } from '../pages.ts'
 import { nextRetry } from '../retry.ts'
 import { toWorkflowError, type WorkflowError } from '../workflow-error.ts'
 import { addressOf, stateOf, type FlowStep, type Patch, type StepEvent, type StepParams, type StepScope } from './step.ts'
@@ -71,10 +71,9 @@ function iterationOf(event: StepEvent): number {
 }
 
 const takeIteration: FlowStep = (context, _params, event) => {
-  const { results, ...loop } = context.loop as LoopProgress
-  const pages = loop.pages ?? toPages(results ?? [])
+  const { results: _, ...loop } = context.loop as LoopProgress
   const result = (event.output as PathOutput | undefined)?.result ?? null
-  return { loop: { ...loop, completed: loop.completed + 1, pages: withEntry(pages, iterationOf(event), result) } }
+  return { loop: { ...loop, completed: loop.completed + 1, pages: withEntry(pagesOf(context.loop as LoopProgress), iterationOf(event), result) } }
 }
 
 /** S089, S153–S156: the payload is merged; the instance takes up the event's correlation (S135). */

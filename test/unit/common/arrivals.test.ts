@@ -4,7 +4,7 @@ import { Arrivals } from '../../../lib/common/index.ts'
 const turn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve) })
 
 describe('common/arrivals', () => {
-  it('works on all that came in a turn of the event loop, in its order, after it', async () => {
+  it('works on all that came in an iteration of the event loop, in its order, after it', async () => {
     const done: number[] = []
     const arrivals = new Arrivals<number>((item) => { done.push(item) })
     arrivals.add(1)
@@ -15,7 +15,7 @@ describe('common/arrivals', () => {
     expect(done).to.deep.equal([1, 2])
   })
 
-  it('leaves what comes meanwhile to the next turn', async () => {
+  it('leaves what comes meanwhile to the next iteration', async () => {
     const done: number[] = []
     const arrivals = new Arrivals<number>((item) => {
       done.push(item)
@@ -30,7 +30,7 @@ describe('common/arrivals', () => {
     expect(done).to.deep.equal([1, 2, 3])
   })
 
-  it('lets what one of them throws end the turn, and goes on with the others', async () => {
+  it('lets what one of them throws end the iteration, and goes on with the others', async () => {
     const done: number[] = []
     const arrivals = new Arrivals<number>((item) => {
       if (item === 2) throw new Error('two')

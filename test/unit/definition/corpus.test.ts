@@ -88,7 +88,7 @@ async function loadCase(testCase: Case, home: string, profile: LoadOptions['prof
   for (const input of inputs) {
     await loadDefinition(input, options).then((definition) => loaded.push(definition), (error: unknown) => errors.push(error as DefinitionError))
   }
-  errors.push(...withoutDuplicates(loaded).duplicates.map(({ error }) => error))
+  errors.push(...withoutDuplicates(loaded).failures.map(({ error }) => error))
   for (const error of errors) expect(error).to.be.instanceOf(DefinitionError)
   return { loaded, errors }
 }
