@@ -119,6 +119,7 @@ export class Commits {
     for (const more of writes) more(journal)
     this.#purge(journal)
     journal.commit()
+    for (const { durable } of batch) if (durable !== undefined) durable.stored = true
     probe?.('after-commit')
   }
 

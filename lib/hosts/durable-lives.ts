@@ -202,7 +202,8 @@ export class DurableLives implements Durables {
     const { lives } = this.#parts
     const { journal } = this.#shelf
     if (journal === undefined) return pageOf(lives.matching(query), query)
-    await new Promise<void>((resolve, reject) => { this.afterCommit(resolve, reject) })
+    // What cannot be written has not happened: the store can still be read.
+    await new Promise<void>((resolve) => { this.afterCommit(resolve, () => { resolve() }) })
     const [startedAt, id = ''] = query.cursor?.split(' ') ?? []
     const before = startedAt === undefined ? {} : { before: { startedAt: Number(startedAt), id } }
     const stored = journal.list({ ...query, ...before, limit: query.limit + 1 })

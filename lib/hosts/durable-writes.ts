@@ -77,7 +77,6 @@ export class DurableWrites {
     const waits = keysOfWaits(live)
     if (waits.join('\n') !== life.waits.join('\n')) journal.setWaits(id, waits, life.waits.length === 0)
     if (timers.size > 0 || waits.length > 0) life.isBare = false
-    life.stored = true
     life.timers = timers
     life.waits = waits
   }
@@ -105,7 +104,6 @@ export class DurableWrites {
       journal.put(stored, life.stored)
       if (life.timers.size > 0) journal.setTimers(facts.id, new Map())
       if (life.waits.length > 0) journal.setWaits(facts.id, [])
-      life.stored = true
       this.#writeHistory(journal, live, life)
     } else {
       if (life.stored) journal.remove(facts.id, life.isBare)

@@ -68,7 +68,7 @@ export function repeatsOf({ effects }: Ledger): number {
 export function rowsLeft(file: string): readonly string[] {
   const Database = createRequire(import.meta.url)('libsql') as new (path: string) => { prepare(sql: string): { get(): { rows: number } }; close(): void }
   const database = new Database(file)
-  const left = ['instance', 'timer', 'wait', 'outbox', 'effect', 'history', 'gathering'].flatMap((table) => {
+  const left = ['instance', 'passing', 'timer', 'wait', 'outbox', 'effect', 'history', 'gathering'].flatMap((table) => {
     const { rows } = database.prepare(`select count(*) as rows from ${table}`).get()
     return rows === 0 ? [] : [`${table}: ${String(rows)} rows left`]
   })

@@ -2,6 +2,7 @@ import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { HostError } from '../../errors/index.ts'
 import { toHostError } from './failure.ts'
 import { MIGRATIONS } from './migrations.ts'
+import type { PassingText } from './passing-form.ts'
 import { openDatabase, type OwnedDatabase } from './open-database.ts'
 import type { Row } from './statements.ts'
 
@@ -24,7 +25,10 @@ export interface StoreLine {
   readonly row: Row
 }
 
-const TABLES = ['definition', 'instance', 'timer', 'wait', 'inbox', 'outbox', 'effect', 'history', 'gathering', 'idempotency', 'schedule'] as const
+const TABLES = ['definition', 'instance', 'passing', 'timer', 'wait', 'inbox', 'outbox', 'effect', 'history', 'gathering', 'idempotency', 'schedule'] as const
+
+const ALIVE = 'select id, definition from instance where ended_at is null union all select id, definition from passing'
+const INSTANCES = 'select id from instance union all select id from passing'
 
 /** A store that is looked at or worked on while no host has it open. */
 export interface StoreFile {
@@ -60,7 +64,10 @@ export function openStore(file: string, startedAt: number): StoreFile {
       file,
       bytes: statSync(file).size,
       schemaVersion: MIGRATIONS.length,
-      instances: Object.fromEntries(all('select status, count(*) as rows from instance group by status order by status').map((row) => [String(row['status']), Number(row['rows'])])),
+      instances: countsOf([
+        ...all('select status, count(*) as rows from instance group by status').map((row) => [String(row['status']), Number(row['rows'])] as const),
+        ...all('select instance from passing').map((row) => [statusOf(row), 1] as const),
+      ]),
       timers: count('timer'),
       outgoing: count('outbox'),
       definitions: count('definition'),
@@ -76,16 +83,33 @@ export function openStore(file: string, startedAt: number): StoreFile {
     },
     verify: () => [
       ...all('pragma integrity_check').map((row) => String(row['integrity_check'])).filter((text) => text !== 'ok'),
-      ...unreadable(all('select id, facts, state, record from instance')),
-      ...all('select id from instance where ended_at is null and definition not in (select hash from definition)').map((row) => `instance ${String(row['id'])} has no definition`),
-      ...all('select instance_id from timer where instance_id not in (select id from instance)').map((row) => `a timer belongs to instance ${String(row['instance_id'])}, which does not exist`),
+      ...unreadable(all('select id, facts, state, record from instance'), ['facts', 'state', 'record']),
+      ...unreadable(all('select id, instance from passing'), ['instance']),
+      ...all(`select id from (${ALIVE}) where definition not in (select hash from definition)`).map((row) => `instance ${String(row['id'])} has no definition`),
+      ...all(`select instance_id from timer where instance_id not in (${INSTANCES})`).map((row) => `a timer belongs to instance ${String(row['instance_id'])}, which does not exist`),
     ],
     close() { owned.close() },
   }
 }
 
-function unreadable(rows: readonly Row[]): string[] {
-  return rows.flatMap((row) => ['facts', 'state', 'record'].flatMap((column) => {
+/** Sums up by status, in the order of their names. */
+function countsOf(counts: readonly (readonly [status: string, rows: number])[]): Readonly<Record<string, number>> {
+  const sums: Record<string, number> = {}
+  for (const [status, rows] of [...counts].sort(([left], [right]) => left < right ? -1 : 1)) sums[status] = (sums[status] ?? 0) + rows
+  return sums
+}
+
+function statusOf(row: Row): string {
+  try {
+    return (JSON.parse(String(row['instance'])) as PassingText).status
+  } catch {
+    // What it is, `verify` tells.
+    return 'unreadable'
+  }
+}
+
+function unreadable(rows: readonly Row[], columns: readonly string[]): string[] {
+  return rows.flatMap((row) => columns.flatMap((column) => {
     try {
       JSON.parse(String(row[column] ?? 'null'))
       return []

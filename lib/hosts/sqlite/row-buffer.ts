@@ -29,8 +29,7 @@ export class RowBuffer {
   #received: (readonly [target: string, event: string, at: number])[] = []
   #history: (readonly [id: string, sequence: number, steps: string])[] = []
   #removed: string[] = []
-  /** Those that other rows may belong to. */
-  #removedWithRows: string[] = []
+  #removedWith: string[] = []
 
   constructor(run: RunStatement) {
     this.#run = run
@@ -48,10 +47,14 @@ export class RowBuffer {
     this.#history.push([id, steps[0]?.sequence ?? 0, JSON.stringify(steps)])
   }
 
-  /** An instance goes, with all that belongs to it. */
-  removed(id: string, isBare: boolean): void {
+  /** The row of an instance goes. */
+  removed(id: string): void {
     this.#removed.push(id)
-    if (!isBare) this.#removedWithRows.push(id)
+  }
+
+  /** The rows that belong to an instance go. */
+  removedWith(id: string): void {
+    this.#removedWith.push(id)
   }
 
   /** Writes what was gathered; removals last, for they hold for the rest. */
@@ -60,7 +63,7 @@ export class RowBuffer {
     this.#write('inbox', RECEIVED, this.#received)
     this.#write('history', HISTORY, this.#history)
     this.#write('instance', REMOVE_INSTANCES, this.#removed)
-    for (const [table, sql] of REMOVALS) this.#write(table, sql, this.#removedWithRows)
+    for (const [table, sql] of REMOVALS) this.#write(table, sql, this.#removedWith)
     this.clear()
   }
 
@@ -76,6 +79,6 @@ export class RowBuffer {
     this.#received = []
     this.#history = []
     this.#removed = []
-    this.#removedWithRows = []
+    this.#removedWith = []
   }
 }

@@ -8,10 +8,18 @@ import type { Row } from './statements.ts'
 const STATE_FORM = 1
 
 /** Columns of the table `instance`, in the order of {@link valuesOf}. */
-export const INSTANCE_COLUMNS = [
+const INSTANCE_COLUMNS = [
   'id', 'workflow_id', 'definition', 'status', 'business_key', 'parent_id', 'parent_token', 'dependent', 'busy', 'undelivered',
   'started_at', 'ended_at', 'place', 'next_step', 'facts', 'state', 'record', 'continuation',
 ] as const
+
+/**
+ * Writes the row of an instance: its position and {@link valuesOf} stand for the placeholders. Where another one has the position, as
+ * may be after a vacuum or an import, it comes last.
+ */
+export const PUT_INSTANCE = `insert into instance (rowid, ${INSTANCE_COLUMNS.join(', ')})
+  values ((select ?1 where not exists (select 1 from instance where rowid = ?1)), ${INSTANCE_COLUMNS.map(() => '?').join(', ')})
+  on conflict (id) do update set ${INSTANCE_COLUMNS.filter((name) => name !== 'id').map((name) => `${name} = excluded.${name}`).join(', ')}`
 
 /** The values of a row. */
 export function valuesOf(instance: StoredInstance): readonly (string | number | null)[] {
@@ -91,9 +99,9 @@ function recordOf(row: Row, state = stateOf(row)): InstanceRecord {
 }
 
 /** The record of a row for a list, where one that cannot be read must not hide the others: its data is null then. */
-export function listedRecordOf(row: Row): InstanceRecord {
+export function listedRecordOf(row: Row, read: (row: Row) => InstanceRecord = recordOf): InstanceRecord {
   try {
-    return recordOf(row)
+    return read(row)
   } catch {
     // The row is told by name to whoever asks for this instance.
     const text = (column: string): string => String(row[column])
@@ -108,7 +116,8 @@ function stateOf(row: Row): Pick<StoredInstance, 'steps'> & { readonly state: Pe
   return { state, ...(steps === undefined ? {} : { steps }) }
 }
 
-function jsonOf(row: Row, column: string): unknown {
+/** The value of a column that holds JSON. @throws {@link HostError} `SNAPSHOT_INCOMPATIBLE` */
+export function jsonOf(row: Row, column: string): unknown {
   try {
     return JSON.parse(String(row[column]))
   } catch (cause) {
@@ -116,6 +125,7 @@ function jsonOf(row: Row, column: string): unknown {
   }
 }
 
-function unreadable(row: Row, why: string, cause?: unknown): HostError {
+/** Tells that an instance is there and cannot be read. */
+export function unreadable(row: Row, why: string, cause?: unknown): HostError {
   return new HostError({ code: 'SNAPSHOT_INCOMPATIBLE', message: `Instance ${String(row['id'])} of "${String(row['workflow_id'])}" ${why}`, cause })
 }

@@ -2,22 +2,17 @@ import type { CloudEventRecord } from '../../events/index.ts'
 import type { HistoryStep } from '../../instance/index.ts'
 import type { CrashPoint } from '../durability.ts'
 import type { InstanceRecord } from '../host.ts'
-import type { Journal, StoredDefinition, StoredGathering, StoredIntention, StoredPage } from '../journal.ts'
+import type { Journal, StoredDefinition, StoredGathering, StoredIntention } from '../journal.ts'
 import { toHostError } from './failure.ts'
+import { Instances } from './instances.ts'
 import { openDatabase, type OpenOptions, type OwnedDatabase } from './open-database.ts'
-import { RowBuffer } from './row-buffer.ts'
-import { CHANGING_COLUMNS, changesOf, INSTANCE_COLUMNS, instanceOf, listedRecordOf, SLEEPER_COLUMNS, sleeperOf, valuesOf } from './rows.ts'
+import { RowBuffer, type RunStatement } from './row-buffer.ts'
 import { Statements, type Row } from './statements.ts'
 
 /** What the journal of a database needs. */
 export interface SqliteJournalOptions extends OpenOptions {
   readonly probe?: (point: CrashPoint) => void
 }
-
-const PUT_INSTANCE = `insert into instance (${INSTANCE_COLUMNS.join(', ')}) values (${INSTANCE_COLUMNS.map(() => '?').join(', ')})
-  on conflict (id) do update set ${INSTANCE_COLUMNS.filter((name) => name !== 'id').map((name) => `${name} = excluded.${name}`).join(', ')}`
-
-const CHANGE_INSTANCE = `update instance set ${CHANGING_COLUMNS.map((name) => `${name} = ?`).join(', ')} where id = ?`
 
 /**
  * Opens the journal of a database file.
@@ -32,6 +27,7 @@ class SqliteJournal implements Journal {
   readonly #owned: OwnedDatabase
   readonly #statements: Statements
   readonly #file: string
+  readonly #instances: Instances
   readonly #rows: RowBuffer
   readonly #probe: ((point: CrashPoint) => void) | undefined
   #isOpen = false
@@ -41,7 +37,9 @@ class SqliteJournal implements Journal {
     this.#statements = new Statements(owned.database)
     this.#file = file
     this.#probe = probe
-    this.#rows = new RowBuffer((table, sql, ...values) => { this.#run(table, sql, ...values) })
+    const run: RunStatement = (table, sql, ...values) => { this.#run(table, sql, ...values) }
+    this.#instances = this.#try(() => new Instances(this.#statements, run))
+    this.#rows = new RowBuffer(run)
   }
 
   #try<Result>(work: () => Result): Result {
@@ -80,12 +78,15 @@ class SqliteJournal implements Journal {
   }
 
   commit(): void {
+    this.#instances.flush()
     this.#rows.flush()
     this.#try(() => { this.#statements.run('commit') })
     this.#isOpen = false
+    this.#instances.committed()
   }
 
   rollback(): void {
+    this.#instances.clear()
     this.#rows.clear()
     if (!this.#isOpen) return
     this.#isOpen = false
@@ -103,10 +104,7 @@ class SqliteJournal implements Journal {
 
   // --- instances ---
 
-  put: Journal['put'] = (instance, isKnown = false) => {
-    if (isKnown) this.#run('instance', CHANGE_INSTANCE, ...changesOf(instance), instance.facts.id)
-    else this.#run('instance', PUT_INSTANCE, ...valuesOf(instance))
-  }
+  put: Journal['put'] = (instance, isKnown = false) => { this.#instances.put(instance, isKnown) }
 
   release(id: string, keep: boolean): void {
     const stored = keep ? this.get(id) : undefined
@@ -119,43 +117,19 @@ class SqliteJournal implements Journal {
   }
 
   remove(id: string, isBare = false): void {
-    this.#rows.removed(id, isBare)
+    if (!this.#instances.removePassing(id)) this.#rows.removed(id)
+    if (!isBare) this.#rows.removedWith(id)
   }
 
-  get: Journal['get'] = (id) => {
-    const row = this.#get('select * from instance where id = ?', id)
-    return row === undefined ? undefined : instanceOf(row)
-  }
+  get: Journal['get'] = (id) => this.#try(() => this.#instances.get(id))
 
-  sleeper: Journal['sleeper'] = (id) => {
-    const row = this.#get(`select ${SLEEPER_COLUMNS} from instance where id = ?`, id)
-    return row === undefined ? undefined : sleeperOf(row)
-  }
+  sleeper: Journal['sleeper'] = (id) => this.#try(() => this.#instances.sleeper(id))
 
-  list({ workflowId, status, businessKey, startedAfter, startedBefore, before, limit }: StoredPage): readonly InstanceRecord[] {
-    const conditions: string[] = []
-    const values: unknown[] = []
-    const where = (condition: string, ...given: readonly unknown[]): void => {
-      conditions.push(condition)
-      values.push(...given)
-    }
-    if (workflowId !== undefined) where('workflow_id = ?', workflowId)
-    if (status !== undefined) where(`status in (${status.map(() => '?').join(', ')})`, ...status)
-    if (businessKey !== undefined) where('business_key = ?', businessKey)
-    if (startedAfter !== undefined) where('started_at >= ?', startedAfter)
-    if (startedBefore !== undefined) where('started_at <= ?', startedBefore)
-    if (before !== undefined) where('(started_at < ? or (started_at = ? and rowid < coalesce((select rowid from instance where id = ?), 0)))', before.startedAt, before.startedAt, before.id)
-    const filter = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`
-    return this.#all(`select * from instance ${filter} order by started_at desc, rowid desc limit ?`, ...values, limit).map(listedRecordOf)
-  }
+  list: Journal['list'] = (page) => this.#try(() => this.#instances.list(page))
 
-  countAlive(): number {
-    return Number(this.#get('select count(*) as alive from instance where ended_at is null')?.['alive'] ?? 0)
-  }
+  countAlive: Journal['countAlive'] = () => this.#try(() => this.#instances.countAlive())
 
-  busy(): readonly string[] {
-    return this.#texts('id', 'select id from instance where busy = 1 order by rowid')
-  }
+  busy: Journal['busy'] = () => this.#try(() => this.#instances.busy())
 
   childOf(parentId: string, token: string): string | undefined {
     const row = this.#get('select id from instance where parent_id = ? and parent_token = ? order by rowid desc limit 1', parentId, token)
@@ -268,7 +242,7 @@ class SqliteJournal implements Journal {
   }
 
   definitions(): readonly StoredDefinition[] {
-    const used = 'select definition from instance where ended_at is null union select definition from effect union select definition from gathering'
+    const used = 'select definition from instance where ended_at is null union select definition from passing union select definition from effect union select definition from gathering'
     return this.#all(`select * from definition where hash in (${used})`).map((row) => ({
       hash: String(row['hash']),
       workflowId: String(row['workflow_id']),

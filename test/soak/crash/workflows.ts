@@ -149,5 +149,5 @@ export const WORKFLOWS: readonly CrashWorkflow[] = [
 /** Where the process is ended: each point of a commit and of an effect, and each table that is written. */
 export const POINTS = [
   'before-commit', 'after-commit', 'before-effect', 'after-effect', 'before-answer',
-  ...['definition', 'instance', 'timer', 'wait', 'history', 'inbox', 'outbox', 'effect', 'gathering', 'idempotency'].map((table) => `write:${table}`),
+  ...['definition', 'instance', 'passing', 'timer', 'wait', 'history', 'inbox', 'outbox', 'effect', 'gathering', 'idempotency'].map((table) => `write:${table}`),
 ] as const

@@ -37,7 +37,7 @@ describe('cli: store', () => {
   it('tells what a store holds', async () => {
     const { code, out } = await run('info', '--json')
     expect(code).to.equal(0)
-    expect(JSON.parse(out.join('\n'))).to.include({ file: project.file, schemaVersion: 2, timers: 1, outgoing: 0, definitions: 1 }).and.to.have.deep.property('instances', { waiting: 1 })
+    expect(JSON.parse(out.join('\n'))).to.include({ file: project.file, schemaVersion: 3, timers: 1, outgoing: 0, definitions: 1 }).and.to.have.deep.property('instances', { waiting: 1 })
     expect((await run('info')).out).to.include('instances waiting: 1')
   })
 
