@@ -1,4 +1,4 @@
-import type { Command } from '../instance/index.ts'
+import type { CallCommand, Command } from '../instance/index.ts'
 import type { Commits } from './commits.ts'
 import type { Durability } from './durability.ts'
 import { continueId, detachedId, outgoingId } from './durable-writes.ts'
@@ -72,7 +72,14 @@ export class DurableEffects {
       queue.add(() => { subflows.start(live, command, effectId) })
       return
     }
-    turns.call(live, {
+    turns.call(live, effectId === undefined && probe === undefined ? command : this.#followed(command, effectId))
+    if (!live.calls.has(command.token)) live.durable?.keeper.moved(live)
+  }
+
+  /** A call whose begin and end are told. */
+  #followed(command: CallCommand, effectId: string | undefined): CallCommand {
+    const { probe } = this.#options.durability
+    return {
       ...command,
       run: (signal) => {
         probe?.('before-effect')
@@ -85,8 +92,7 @@ export class DurableEffects {
         ended()
         return outcome
       },
-    })
-    if (!live.calls.has(command.token)) live.durable?.keeper.moved(live)
+    }
   }
 
   /** An intention that the store holds is carried out. */

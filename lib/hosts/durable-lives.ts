@@ -17,6 +17,7 @@ import type { Durables, NewInstance, Parts } from './parts.ts'
 import { Recovery } from './recovery.ts'
 import { Resumption } from './resumption.ts'
 import { Shelf } from './shelf.ts'
+import { NO_TIMERS } from './stored-form.ts'
 
 /**
  * Keeps instances in a store: a turn is written, with all others of one tick of the event loop, before it has effects; what only
@@ -105,7 +106,7 @@ export class DurableLives implements Durables {
   }
 
   #newLife(): DurableLife {
-    return { keeper: this, stored: false, isBare: true, steps: [], nextStep: 0, commands: [], timers: new Map(), waits: [], alongside: [], hasDependents: false }
+    return { keeper: this, stored: false, isBare: true, steps: [], nextStep: 0, commands: [], timers: NO_TIMERS, waits: [], alongside: [], hasDependents: false }
   }
 
   moved(live: LiveInstance): void {

@@ -5,11 +5,8 @@ import type { Journal, StoredIntention } from './journal.ts'
 import type { DurableLife, LiveInstance } from './live-instance.ts'
 import type { Parts } from './parts.ts'
 import type { Shelf } from './shelf.ts'
-import { sameTimers, timersOf, toStored } from './stored-form.ts'
+import { sameKeys, sameTimers, timersOf, toStored } from './stored-form.ts'
 import { keysOfWaits } from './wait-index.ts'
-
-/** Steps that stand in the row of an instance at most: each commit writes them again. */
-const MOST_STEPS_IN_A_ROW = 30
 
 /** Writes what instances have become. */
 export class DurableWrites {
@@ -63,10 +60,8 @@ export class DurableWrites {
     const { id } = live.facts
     this.#shelf.keepDefinition(journal, live.workflow)
     const stored = toStored(live, life, this.#durability)
-    // Many an instance ends soon, and its history with it: until it waits, its steps stand in its row.
-    const isPassing = stored.busy && life.steps.length <= MOST_STEPS_IN_A_ROW
-    journal.put(isPassing ? { steps: life.steps, ...stored } : stored, life.stored)
-    if (!isPassing) this.#writeHistory(journal, live, life)
+    journal.put(stored, life.stored)
+    if (stored.steps === undefined) this.#writeHistory(journal, live, life)
     const { place } = life
     if (place?.body !== undefined) {
       journal.putStart(place.key, { body: place.body, instanceId: id }, this.#parts.options.clock.now())
@@ -75,7 +70,7 @@ export class DurableWrites {
     const timers = timersOf(live)
     if (!sameTimers(timers, life.timers)) journal.setTimers(id, timers)
     const waits = keysOfWaits(live)
-    if (waits.join('\n') !== life.waits.join('\n')) journal.setWaits(id, waits, life.waits.length === 0)
+    if (!sameKeys(waits, life.waits)) journal.setWaits(id, waits, life.waits.length === 0)
     if (timers.size > 0 || waits.length > 0) life.isBare = false
     life.timers = timers
     life.waits = waits

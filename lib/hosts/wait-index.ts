@@ -93,9 +93,13 @@ export class WaitIndex {
 
 /** The keys that the waits of an instance stand under. */
 export function keysOfWaits({ instance }: LiveInstance): readonly string[] {
+  const { waits } = instance
+  if (waits.length === 0) return NO_KEYS
   const known = instance.context.correlation ?? {}
-  return [...new Set(instance.waits.flatMap(({ events }) => events.map(({ definition }) => keyOf(definition, known))))]
+  return [...new Set(waits.flatMap(({ events }) => events.map(({ definition }) => keyOf(definition, known))))]
 }
+
+const NO_KEYS: readonly string[] = []
 
 /** The key that a wait stands under: its type and, where it is known, one correlation attribute. */
 export function keyOf(definition: EventDefinition, known: CorrelationValues): string {

@@ -10,6 +10,7 @@ import type { StepEvent, StepParams } from './steps/step.ts'
 import { compileNodes } from './loop/compiled-node.ts'
 import type { LightLogic, LoopScope } from './loop/light-machine.ts'
 import { Loop } from './loop/loop.ts'
+import { persistedOf } from './loop/persisted.ts'
 import { enteringState, iterationId, planIterations, takeStep, type InstanceDesk } from './machine-steps.ts'
 import type { Program } from './program.ts'
 
@@ -81,7 +82,7 @@ export class WorkflowMachine extends Machine {
     return {
       begin: (scope) => this.#begin(loop, scope, desk, context),
       transition: (snapshot, event, scope) => loop.transition(snapshot, event, scope, desk) ?? { ...snapshot as object, status: 'error', error: event.error },
-      persist: (snapshot) => this.getPersistedSnapshot(snapshot),
+      persist: persistedOf,
     }
   }
 
