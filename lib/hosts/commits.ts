@@ -1,6 +1,6 @@
 import { afterArrivals } from '../common/index.ts'
 import { HostError } from '../errors/index.ts'
-import { toWorkflowError } from '../instance/index.ts'
+import { toWorkflowError, type Command } from '../instance/index.ts'
 import type { Durability } from './durability.ts'
 import type { Journal } from './journal.ts'
 import type { LiveInstance } from './live-instance.ts'
@@ -9,6 +9,8 @@ import type { Shelf } from './shelf.ts'
 
 /** Milliseconds after which a store that failed is tried again. */
 const RETRY_AFTER = 1000
+/** Milliseconds for which a commit waits at most while each iteration of the event loop brings more for it. */
+const LONGEST_WAIT = 3
 /** Milliseconds between two purges. */
 const PURGE_EVERY = 60_000
 
@@ -21,12 +23,26 @@ export interface CommitsOptions {
   readonly durability: Durability
   readonly shelf: Shelf
   readonly write: (journal: Journal, live: LiveInstance) => void
-  /** All of these are written: they may have their effects. */
-  readonly written: (batch: readonly LiveInstance[]) => void
+  /** A commit is made: the store knows what it held. */
+  readonly committed: () => void
+  /** All of these are safe: they may have their effects. */
+  readonly written: (turns: readonly WrittenTurn[]) => void
   /** A commit failed: what was not written has not happened. */
   readonly lost: () => void
   /** The store can be written again. */
   readonly mended: () => Promise<void>
+}
+
+/** What an instance has become, and what it asks for since it was last written. */
+export interface WrittenTurn {
+  readonly live: LiveInstance
+  readonly commands: readonly Command[]
+}
+
+/** A commit that is made and that the disk has not confirmed yet. */
+interface Batch {
+  readonly turns: readonly WrittenTurn[]
+  readonly callers: Caller[]
 }
 
 interface Caller {
@@ -35,7 +51,8 @@ interface Caller {
 }
 
 /**
- * Writes what one tick of the event loop brings as one commit, and only then lets it have effects.
+ * Writes what a few iterations of the event loop bring as one commit, and lets it have effects when the disk has confirmed it. Until
+ * then the process goes on with other things, and what they bring makes up the next commit.
  *
  * When a commit fails, everything that it held is as if it had not happened: callers are refused, instances go on from what is stored.
  */
@@ -45,6 +62,7 @@ export class Commits {
   #dirty = new Set<LiveInstance>()
   #writes: Write[] = []
   #callers: Caller[] = []
+  #batch: Batch | undefined
   #scheduled = false
   #purgedAt = -Infinity
   #cancelRetry: () => void = () => undefined
@@ -55,7 +73,7 @@ export class Commits {
 
   /** Nothing is left to write. */
   get isIdle(): boolean {
-    return !this.#scheduled && this.#dirty.size === 0
+    return !this.#scheduled && this.#batch === undefined && this.#isEmpty
   }
 
   /** Whether an instance has moved since it was last written. */
@@ -77,50 +95,109 @@ export class Commits {
     this.#schedule()
   }
 
-  /** Answers when everything is written that has happened so far. */
+  /** Nothing has come together for the next commit. */
+  get #isEmpty(): boolean {
+    return this.#dirty.size === 0 && this.#writes.length === 0
+  }
+
+  /** Answers when everything is safe that has happened so far. */
   after(done: () => void, failed: (error: HostError) => void): void {
-    if (this.isIdle && this.#writes.length === 0) done()
-    else this.#callers.push({ done, failed })
+    if (!this.#isEmpty) this.#callers.push({ done, failed })
+    else if (this.#batch !== undefined) this.#batch.callers.push({ done, failed })
+    else done()
   }
 
   #schedule(): void {
-    if (this.#scheduled) return
+    // What comes while the disk works is committed when it has answered.
+    if (this.#scheduled || this.#batch !== undefined) return
     this.#scheduled = true
-    afterArrivals(() => { this.#options.parts.queue.add(() => { this.flush() }) })
+    this.#collect(0, this.#options.parts.options.clock.now())
   }
 
-  /** Commits what there is. */
-  flush(): void {
+  // A commit costs the same for one instance and for thirty. The first iteration that brings nothing more ends the wait, so that what
+  // comes alone waits for no other.
+  #collect(had: number, since: number): void {
+    afterArrivals(() => {
+      const { clock } = this.#options.parts.options
+      const has = this.#dirty.size + this.#writes.length
+      // A clock that was set back must not prolong it.
+      if (has > had && Math.abs(clock.now() - since) < LONGEST_WAIT) this.#collect(has, since)
+      else this.#options.parts.queue.add(() => { this.#flush() })
+    })
+  }
+
+  #flush(): void {
     this.#scheduled = false
-    const { shelf, written } = this.#options
-    if (shelf.journal === undefined && this.#dirty.size === 0 && this.#writes.length === 0) return
-    const batch = [...this.#dirty]
+    if (this.#batch !== undefined || this.#isEmpty) return
+    const moved = [...this.#dirty]
     const callers = this.#callers
     this.#callers = []
+    let batch: Batch
+    let isSafe: boolean
     try {
-      if (batch.length > 0 || this.#writes.length > 0) this.#commit(batch)
-      written(batch)
+      const journal = this.#options.shelf.open()
+      batch = { turns: this.#commit(journal, moved), callers }
+      this.#batch = batch
+      isSafe = !journal.sync((error) => { this.#options.parts.queue.add(() => { this.#confirmed(batch, error) }) })
     } catch (error) {
-      this.#fail(batch, callers, error)
+      this.#batch = undefined
+      this.#fail(moved, callers, error)
       return
     }
-    for (const { done } of callers) done()
+    if (isSafe) this.#confirmed(batch)
   }
 
-  #commit(batch: readonly LiveInstance[]): void {
-    const { shelf, durability: { probe }, write } = this.#options
-    const journal = shelf.open()
+  #commit(journal: Journal, moved: readonly LiveInstance[]): readonly WrittenTurn[] {
+    const { durability: { probe }, write, committed } = this.#options
     const writes = this.#writes
     this.#writes = []
     this.#dirty = new Set()
     probe?.('before-commit')
     journal.begin()
-    for (const live of batch) write(journal, live)
+    for (const live of moved) write(journal, live)
     for (const more of writes) more(journal)
     this.#purge(journal)
     journal.commit()
-    for (const { durable } of batch) if (durable !== undefined) durable.stored = true
+    const turns = moved.map((live): WrittenTurn => ({ live, commands: takeWritten(live) }))
+    committed()
     probe?.('after-commit')
+    return turns
+  }
+
+  /** The disk has answered. */
+  #confirmed(batch: Batch, error?: HostError): void {
+    // Who closes does not wait for the answer.
+    if (this.#batch !== batch) return
+    this.#batch = undefined
+    try {
+      if (error !== undefined) throw error
+      this.#options.written(batch.turns)
+    } catch (cause) {
+      this.#fail(batch.turns.map(({ live }) => live), batch.callers, cause)
+      return
+    }
+    for (const { done } of batch.callers) done()
+    if (!this.#isEmpty) this.#schedule()
+  }
+
+  /** Commits what there is, and returns when it is safe. */
+  finish(): void {
+    const { shelf } = this.#options
+    // What becomes known by a commit may lead to another one.
+    while (this.#batch !== undefined || (!this.#isEmpty && shelf.problem === undefined)) {
+      if (this.#batch === undefined) this.#flush()
+      if (this.#batch !== undefined) this.#confirmNow(this.#batch)
+    }
+  }
+
+  #confirmNow(batch: Batch): void {
+    try {
+      this.#options.shelf.journal?.syncNow()
+    } catch (error) {
+      this.#confirmed(batch, toHostError(error))
+      return
+    }
+    this.#confirmed(batch)
   }
 
   #purge(journal: Journal): void {
@@ -141,9 +218,7 @@ export class Commits {
   }
 
   #fail(batch: readonly LiveInstance[], callers: readonly Caller[], cause: unknown): void {
-    const error = cause instanceof HostError
-      ? cause
-      : new HostError({ code: 'STORE_UNAVAILABLE', message: `The store could not be written: ${cause instanceof Error ? cause.message : String(cause)}`, cause })
+    const error = toHostError(cause)
     const { parts: { options, ends }, shelf, lost } = this.#options
     if (!(cause instanceof HostError)) options.log.error({ error: toWorkflowError(cause) }, 'defect while writing to the store')
     shelf.journal?.rollback()
@@ -176,6 +251,10 @@ export class Commits {
   #retry(): void {
     const { shelf, parts: { options, lives }, mended } = this.#options
     if (shelf.phase === 'closed') return
+    if (this.#batch !== undefined) {
+      this.#retryLater()
+      return
+    }
     try {
       const journal = shelf.open()
       journal.begin()
@@ -197,6 +276,19 @@ export class Commits {
   stopRetrying(): void {
     this.#cancelRetry()
   }
+}
+
+function toHostError(cause: unknown): HostError {
+  if (cause instanceof HostError) return cause
+  return new HostError({ code: 'STORE_UNAVAILABLE', message: `The store could not be written: ${cause instanceof Error ? cause.message : String(cause)}`, cause })
+}
+
+function takeWritten({ durable }: LiveInstance): readonly Command[] {
+  if (durable === undefined) return []
+  const { commands } = durable
+  durable.stored = true
+  durable.commands = []
+  return commands
 }
 
 // Whoever started it must not start it again.

@@ -45,11 +45,7 @@ export class DurableEffects {
   }
 
   /** Carries out the commands of a turn that is written. */
-  carryOut(live: LiveInstance): void {
-    const life = live.durable
-    if (life === undefined) return
-    const { commands } = life
-    life.commands = []
+  carryOut(live: LiveInstance, commands: readonly Command[]): void {
     for (const command of commands) this.#execute(live, command)
   }
 

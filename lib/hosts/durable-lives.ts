@@ -1,7 +1,7 @@
 import type { HostError } from '../errors/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
 import type { HistoryStep } from '../instance/index.ts'
-import { Commits } from './commits.ts'
+import { Commits, type WrittenTurn } from './commits.ts'
 import type { DeployedWorkflow } from './deployments.ts'
 import type { Durability } from './durability.ts'
 import { DurableEffects } from './durable-effects.ts'
@@ -20,7 +20,7 @@ import { Shelf } from './shelf.ts'
 import { NO_TIMERS } from './stored-form.ts'
 
 /**
- * Keeps instances in a store: a turn is written, with all others of one tick of the event loop, before it has effects; what only
+ * Keeps instances in a store: a turn is written, with all others of one iteration of the event loop, before it has effects; what only
  * waits is put away and brought back when something comes for it.
  */
 export class DurableLives implements Durables {
@@ -43,7 +43,8 @@ export class DurableLives implements Durables {
       durability,
       shelf,
       write: (journal, live) => { writes.write(journal, live) },
-      written: (batch) => { this.#written(batch) },
+      committed: () => { this.#inbox.forget() },
+      written: (turns) => { this.#written(turns) },
       lost: () => {
         this.#inbox.forget()
         this.#effects.clear()
@@ -113,6 +114,12 @@ export class DurableLives implements Durables {
     const life = live.durable
     const { lives, ends, turns, waits } = this.#parts
     if (life === undefined || this.#shelf.phase === 'closed' || lives.get(live.facts.id) !== live) return
+    if (live.endedAt !== undefined) {
+      // Its end is written, and waits for the disk.
+      for (const write of life.alongside) this.#commits.later(write)
+      life.alongside = []
+      return
+    }
     life.commands.push(...live.instance.takeCommands())
     if (this.#leavesNothing(live, life)) {
       ends.conclude(live)
@@ -146,15 +153,16 @@ export class DurableLives implements Durables {
     return this.#resumption.find(id)
   }
 
-  #written(batch: readonly LiveInstance[]): void {
-    this.#inbox.forget()
-    if (batch.length === 0) return
-    for (const live of batch) {
+  #written(turns: readonly WrittenTurn[]): void {
+    // One that was given up meanwhile, because the store failed, goes on from what is stored.
+    const current = turns.filter(({ live }) => this.#parts.lives.get(live.facts.id) === live)
+    if (current.length === 0) return
+    for (const { live, commands } of current) {
       for (const dueAt of live.durable?.timers.values() ?? []) this.#recovery.alarm.set(dueAt)
-      if (this.#shelf.phase === 'open') this.#effects.carryOut(live)
+      if (this.#shelf.phase === 'open') this.#effects.carryOut(live, commands)
     }
     this.#durability.probe?.('before-answer')
-    for (const live of batch) this.#effects.rest(live)
+    for (const { live } of current) this.#effects.rest(live)
   }
 
   // --- events ---
@@ -235,7 +243,7 @@ export class DurableLives implements Durables {
     this.#recovery.alarm.clear()
     this.#commits.stopRetrying()
     const { lives, waits, turns } = this.#parts
-    if (shelf.journal !== undefined && this.problem === undefined) this.#commits.flush()
+    if (shelf.journal !== undefined) this.#commits.finish()
     shelf.phase = 'closed'
     this.#recovery.alarm.clear()
     this.#commits.stopRetrying()

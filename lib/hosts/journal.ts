@@ -1,4 +1,5 @@
 import type { Json } from '../common/index.ts'
+import type { HostError } from '../errors/index.ts'
 import type { CloudEventRecord, CorrelationValues } from '../events/index.ts'
 import type { Continuation, DetachedOrigin, HistoryStep, InstanceFacts, PersistedInstance } from '../instance/index.ts'
 import type { InstanceQuery, InstanceRecord, InstanceStatus } from './host.ts'
@@ -87,8 +88,13 @@ export type StoredPage = InstanceQuery & { readonly before?: { readonly startedA
  */
 export interface Journal {
   begin(): void
+  /** What the transaction holds survives the end of the process from now on, and a loss of power once it is safe: see `sync`. */
   commit(): void
   rollback(): void
+  /** Calls back when all that is committed is safe; gives false, and does not call back, where that is so already. */
+  sync(done: (error?: HostError) => void): boolean
+  /** Returns when all that is committed is safe. */
+  syncNow(): void
   /** Closes the store and gives its lock up. */
   close(): void
 

@@ -49,7 +49,8 @@ export class Recovery {
         log.error({ workflow: stored.workflowId, version: stored.version, error: toWorkflowError(error) }, 'instances of this definition wait until it can be deployed again')
       }
     }
-    parts.queue.add(() => { commits.attend(() => { this.#takeUp(journal) }) })
+    // What is under way is not taken up a second time; if it cannot be written, all of this comes again.
+    parts.queue.add(() => { commits.after(() => { commits.attend(() => { this.#takeUp(journal) }) }, () => undefined) })
   }
 
   #takeUp(journal: Journal): void {
@@ -73,16 +74,21 @@ export class Recovery {
   }
 
   #ring(): void {
-    const { parts: { options, turns }, shelf: { journal, problem, phase }, commits, resumption } = this.#options
-    if (journal === undefined || problem !== undefined || phase === 'closed') return
+    const { parts: { options, turns }, shelf, commits, resumption } = this.#options
+    const { journal } = shelf
+    if (journal === undefined || shelf.problem !== undefined || shelf.phase === 'closed') return
     const now = options.clock.now()
     const due = journal.due(now, DUE_AT_ONCE)
     for (const { instanceId, token } of due) {
       const live = resumption.find(instanceId)
       if (live !== undefined) turns.turn(live, () => { live.instance.fire(token) })
     }
-    commits.flush()
-    const next = due.length === DUE_AT_ONCE ? now : journal.nextDue(now)
-    if (next !== undefined) this.alarm.set(next)
+    commits.after(() => {
+      commits.attend(() => {
+        if (shelf.phase !== 'open') return
+        const next = due.length === DUE_AT_ONCE ? now : journal.nextDue(now)
+        if (next !== undefined) this.alarm.set(next)
+      })
+    }, () => undefined)
   }
 }

@@ -1,3 +1,4 @@
+import type { HostError } from '../../errors/index.ts'
 import type { CloudEventRecord } from '../../events/index.ts'
 import type { HistoryStep } from '../../instance/index.ts'
 import type { CrashPoint } from '../durability.ts'
@@ -5,6 +6,7 @@ import type { InstanceRecord } from '../host.ts'
 import type { Journal, StoredDefinition, StoredGathering, StoredIntention } from '../journal.ts'
 import { toHostError } from './failure.ts'
 import { Instances } from './instances.ts'
+import { LogSync } from './log-sync.ts'
 import { openDatabase, type OpenOptions, type OwnedDatabase } from './open-database.ts'
 import { RowBuffer, type RunStatement } from './row-buffer.ts'
 import { Statements, type Row } from './statements.ts'
@@ -30,10 +32,16 @@ class SqliteJournal implements Journal {
   readonly #instances: Instances
   readonly #rows: RowBuffer
   readonly #probe: ((point: CrashPoint) => void) | undefined
+  /** Absent where commits are not brought to the disk one by one. */
+  readonly #log: LogSync | undefined
   #isOpen = false
 
-  constructor(owned: OwnedDatabase, { file, probe }: SqliteJournalOptions) {
+  constructor(owned: OwnedDatabase, { file, probe, synchronous }: SqliteJournalOptions) {
     this.#owned = owned
+    if (synchronous === 'FULL') {
+      this.#log = new LogSync(file)
+      owned.database.pragma('synchronous = NORMAL')
+    }
     this.#statements = new Statements(owned.database)
     this.#file = file
     this.#probe = probe
@@ -97,8 +105,25 @@ class SqliteJournal implements Journal {
     }
   }
 
+  sync(done: (error?: HostError) => void): boolean {
+    const log = this.#log
+    if (log === undefined) return false
+    this.#try(() => {
+      log.start((error) => {
+        if (error === null) done()
+        else done(toHostError(error, this.#file))
+      })
+    })
+    return true
+  }
+
+  syncNow(): void {
+    this.#try(() => { this.#log?.now() })
+  }
+
   close(): void {
     this.rollback()
+    this.#log?.close()
     this.#try(() => { this.#owned.close() })
   }
 
