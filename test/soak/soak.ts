@@ -113,7 +113,7 @@ class Soak {
   }
 
   async #killSometimes([first, ...others]: readonly (() => void)[]): Promise<void> {
-    const { pause = [200, 1500] } = this.#options
+    const { pause = [0, 300] } = this.#options
     first?.()
     for (const next of others) {
       if (this.#over) return
