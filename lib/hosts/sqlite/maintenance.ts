@@ -2,8 +2,8 @@ import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { HostError } from '../../errors/index.ts'
 import { toHostError } from './failure.ts'
 import { MIGRATIONS } from './migrations.ts'
-import type { PassingText } from './passing-form.ts'
 import { openDatabase, type OwnedDatabase } from './open-database.ts'
+import { PASSING_FORM, type PassingText } from './passing-form.ts'
 import type { Row } from './statements.ts'
 
 /** What a store holds. */
@@ -101,11 +101,12 @@ function countsOf(counts: readonly (readonly [status: string, rows: number])[]):
 
 function statusOf(row: Row): string {
   try {
-    return (JSON.parse(String(row['instance'])) as PassingText).status
+    const { form, status } = JSON.parse(String(row['instance'])) as PassingText
+    if (form === PASSING_FORM) return status
   } catch {
-    // What it is, `verify` tells.
-    return 'unreadable'
+    // What is wrong with it, `verify` tells.
   }
+  return 'unreadable'
 }
 
 function unreadable(rows: readonly Row[], columns: readonly string[]): string[] {

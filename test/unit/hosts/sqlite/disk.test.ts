@@ -1,0 +1,160 @@
+import { expect } from 'chai'
+import fs from 'node:fs'
+import { createDurableProject, type DurableProject } from '../../../support/durable-runtime.ts'
+import { call, definition, event, FIRST, until, WAIT } from '../durable-definitions.ts'
+
+type Answer = (error: NodeJS.ErrnoException | null) => void
+
+describe('hosts: sqlite, while the disk works', () => {
+  let project: DurableProject
+  /** Syncs that the disk has not answered yet. */
+  let asked: Answer[]
+  const { fdatasync, fdatasyncSync } = fs
+
+  beforeEach(async () => {
+    asked = []
+    project = await createDurableProject({
+      definitions: [
+        definition('order', [{ name: 'Call', type: 'operation', actions: [call({ arguments: { order: '${ .order }' } })], end: true }]),
+        definition('wait', [FIRST, WAIT]),
+      ],
+      settings: { 'sonatina.store': 'sqlite' },
+    })
+    fs.fdatasync = ((_: number, answer: Answer) => { asked.push(answer) }) as typeof fs.fdatasync
+  })
+  afterEach(async () => {
+    Object.assign(fs, { fdatasync, fdatasyncSync })
+    await project.remove()
+  })
+
+  function answer(error: NodeJS.ErrnoException | null = null): void {
+    asked.shift()?.(error)
+  }
+
+  const iterations = async (count = 20): Promise<void> => { for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => { setImmediate(resolve) }) }
+
+  /** Whether a promise is settled after some iterations of the event loop. */
+  async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+    let settled = false
+    promise.then(() => { settled = true }, () => { settled = true })
+    await iterations()
+    return settled
+  }
+
+  it('nothing of a turn has an effect, and nobody is answered, before it has answered', async () => {
+    const runtime = await project.open()
+    const { host } = runtime
+    const started = host.start({ workflowId: 'order', input: { order: 'a' } })
+    await until(() => asked.length === 1)
+    expect(await isSettled(started)).to.equal(false)
+    expect(project.calls).to.deep.equal([])
+    answer()
+    await until(() => asked.length === 1)
+    expect(project.calls).to.deep.equal([{ order: 'a' }])
+    expect(await isSettled(started)).to.equal(false)
+    answer()
+    expect((await started).status).to.equal('completed')
+    await runtime.close(0)
+  })
+
+  it('the process goes on, and what it brings is one commit', async () => {
+    const runtime = await project.open()
+    const { host } = runtime
+    const first = host.start({ workflowId: 'wait', input: { order: 'first' } })
+    await until(() => asked.length === 1)
+    const others = ['a', 'b', 'c'].map((order) => host.start({ workflowId: 'wait', input: { order } }))
+    await iterations()
+    expect(asked).to.have.length(1)
+    answer()
+    expect((await first).status).to.equal('waiting')
+    await until(() => asked.length === 1)
+    expect(await Promise.all(others.map(isSettled))).to.deep.equal([false, false, false])
+    answer()
+    expect((await Promise.all(others)).map(({ status }) => status)).to.deep.equal(['waiting', 'waiting', 'waiting'])
+    expect(asked).to.deep.equal([])
+    await runtime.close(0)
+  })
+
+  it('an event for an instance that is being written is applied once, and carried out after it is written itself', async () => {
+    const runtime = await project.open()
+    const { host } = runtime
+    const started = host.start({ workflowId: 'wait', input: { order: 'a' } })
+    await until(() => asked.length === 1)
+    const deliveries = [host.deliver(event('go', 'a')), host.deliver(event('go', 'a'))]
+    answer()
+    await until(() => asked.length === 1)
+    expect(project.events).to.deep.equal([])
+    expect(await isSettled(started)).to.equal(false)
+    const late = host.deliver(event('go', 'a'))
+    answer()
+    await iterations()
+    while (asked.length > 0) { answer(); await iterations() }
+    const { id } = await started
+    expect((await Promise.all(deliveries)).map(({ instances }) => instances)).to.deep.equal([[id], []])
+    expect((await late).instances).to.deep.equal([])
+    expect(project.events.map(({ type }) => type)).to.deep.equal(['done'])
+    await runtime.close(0)
+  })
+
+  it('an operator who comes to an instance whose end is being written finds none', async () => {
+    const runtime = await project.open()
+    const { host } = runtime
+    const started = host.start({ workflowId: 'order', input: { order: 'a' }, respondAsync: true })
+    await until(() => asked.length === 1)
+    answer()
+    const { id } = await started
+    await until(() => asked.length === 1)
+    const aborted = host.abort('order', id).catch((error: unknown) => error as { code: string })
+    expect(await isSettled(aborted)).to.equal(false)
+    answer()
+    expect(await aborted).to.have.property('code', 'INSTANCE_NOT_FOUND')
+    expect(asked).to.deep.equal([])
+    await runtime.close(0)
+  })
+
+  it('a disk that fails refuses those that wait, and all goes on from what is stored when it works again', async () => {
+    const runtime = await project.open()
+    const { host } = runtime
+    const started = host.start({ workflowId: 'order', input: { order: 'a' } }).catch((error: unknown) => error as { code: string; message: string; details: { processInstanceId: string } })
+    await until(() => asked.length === 1)
+    answer(Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' }))
+    const refused = await started
+    expect(refused).to.include({ code: 'STORE_UNAVAILABLE' })
+    expect((await host.readiness()).ready).to.equal(false)
+    expect(project.calls).to.deep.equal([])
+    expect(await host.start({ workflowId: 'order', input: { order: 'b' } }).catch((error: unknown) => error)).to.have.property('code', 'STORE_UNAVAILABLE')
+    project.clock.advance(1000)
+    for (let rounds = 0; rounds < 50 && (project.calls.length === 0 || asked.length > 0); rounds += 1) {
+      answer()
+      await iterations(5)
+    }
+    expect((await host.readiness()).ready).to.equal(true)
+    // It was committed, so it had begun; its caller was told that it goes on.
+    expect(project.calls).to.deep.equal([{ order: 'a' }])
+    expect('details' in refused && refused.details.processInstanceId).to.be.a('string')
+    expect((await host.list({ limit: 9 })).instances).to.deep.equal([])
+    await runtime.close(0)
+  })
+
+  it('closing brings everything to the disk itself', async () => {
+    const runtime = await project.open()
+    const { host } = runtime
+    const syncs: number[] = []
+    fs.fdatasyncSync = (descriptor: number) => { syncs.push(descriptor) }
+    const started = host.start({ workflowId: 'wait', input: { order: 'a' } })
+    await until(() => asked.length === 1)
+    const later = host.start({ workflowId: 'wait', input: { order: 'b' } })
+    await iterations(2)
+    await runtime.close(0)
+    expect((await started).status).to.equal('waiting')
+    expect((await later).status).to.equal('waiting')
+    expect(syncs).to.have.length(2)
+    // The disk may answer after that.
+    answer()
+    await iterations()
+    Object.assign(fs, { fdatasync, fdatasyncSync })
+    const next = await project.open()
+    expect((await next.host.list({ limit: 9 })).instances).to.have.length(2)
+    await next.close(0)
+  })
+})
