@@ -260,6 +260,7 @@ export class Commits {
       journal.begin()
       journal.putSchedule('', { deployedAt: options.clock.now() })
       journal.commit()
+      journal.syncNow()
       shelf.putAway = journal.countAlive() - lives.all().filter(({ durable }) => durable?.stored === true).length
     } catch {
       // Still the problem that has been told.

@@ -154,8 +154,13 @@ export class DurableLives implements Durables {
   }
 
   #written(turns: readonly WrittenTurn[]): void {
-    // One that was given up meanwhile, because the store failed, goes on from what is stored.
-    const current = turns.filter(({ live }) => this.#parts.lives.get(live.facts.id) === live)
+    const { lives, turns: { release } } = this.#parts
+    const current: WrittenTurn[] = []
+    for (const turn of turns) {
+      // One that was given up meanwhile goes on from what is stored, if it goes on.
+      if (lives.get(turn.live.facts.id) === turn.live) current.push(turn)
+      else release(turn.live)
+    }
     if (current.length === 0) return
     for (const { live, commands } of current) {
       for (const dueAt of live.durable?.timers.values() ?? []) this.#recovery.alarm.set(dueAt)
