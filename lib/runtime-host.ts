@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Clock, IdSource } from './common/index.ts'
 import type { Settings } from './configuration/index.ts'
@@ -24,23 +25,32 @@ export async function createHost(surroundings: Surroundings, parts: HostParts): 
   const keep = keepOptions(surroundings, parts)
   // Loaded only where it is chosen: its package is optional.
   if (store === 'restate') return (await import('./runtime-restate.ts')).createEngineHost(settings, { kernel, keep: { ...keep, ownTimers: options.clock !== undefined }, redeploy: parts.redeploy })
-  if (!hasLibrary()) {
+  const file = resolve(root, settings.text('sonatina.store.sqlite.file', '.sonatina/sonatina.db'))
+  const hasStore = once(() => {
+    if (hasLibrary()) return true
     log.warn({ store }, `there is no binary of the package "libsql" for ${process.platform}-${process.arch}: instances are kept in memory and end with the process`)
-    return createMemoryHost(kernel)
-  }
+    return false
+  })
   const { deployments } = parts.registry
+  // The library is read when a definition can wait, or when there is a store already.
+  if ((store === 'sqlite' || existsSync(file)) && !hasStore()) return createMemoryHost(kernel)
   return createSqliteHost({
     ...kernel,
-    file: resolve(root, settings.text('sonatina.store.sqlite.file', '.sonatina/sonatina.db')),
+    file,
     synchronous: settings.text('sonatina.store.sqlite.synchronous', 'FULL') === 'NORMAL' ? 'NORMAL' : 'FULL',
     startedAt: clock.now(),
     keep: {
-      isDurable: store === 'sqlite' ? () => true : (workflow) => canWait(workflow, deployments),
+      isDurable: store === 'sqlite' ? () => true : (workflow) => canWait(workflow, deployments) && hasStore(),
       redeploy: parts.redeploy,
       ...keep,
       ...(options.crashPoint === undefined ? {} : { probe: options.crashPoint }),
     },
   })
+}
+
+function once<Result>(make: () => Result): () => Result {
+  let made: { readonly result: Result } | undefined
+  return () => (made ??= { result: make() }).result
 }
 
 const DAY = 86_400_000

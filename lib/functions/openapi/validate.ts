@@ -1,11 +1,15 @@
-import Ajv2020 from 'ajv/dist/2020.js'
-import AjvDraft04 from 'ajv-draft-04'
-import addFormats from 'ajv-formats'
 import type { ErrorObject, ValidateFunction } from 'ajv'
+import type Ajv2020 from 'ajv/dist/2020.js'
+import type AjvDraft04 from 'ajv-draft-04'
+import type addFormats from 'ajv-formats'
+import { createRequire } from 'node:module'
 import type { Json, JsonObject } from '../../common/index.ts'
 import { DefinitionError } from '../../errors/index.ts'
 import { argumentError, type ValueCheck } from './arguments.ts'
 import type { OperationModel, ParameterModel } from './model.ts'
+
+// Read when arguments are to be checked: few ask for it, and Ajv is a part of the start that all would pay for.
+const load = createRequire(import.meta.url)
 
 /**
  * Compiles the checks of `sonatina.openapi.validate-arguments`: every parameter and the body against the schemas of the document.
@@ -33,9 +37,11 @@ type Compile = (schema: JsonObject, coerce: boolean) => ValidateFunction
 function createCompiler(document: JsonObject): Compile {
   const options = { strict: false, allErrors: true, validateFormats: true, logger: false } as const
   const modern = typeof document['openapi'] === 'string' && document['openapi'].startsWith('3.1')
+  const { default: Ajv } = modern ? load('ajv/dist/2020.js') as typeof Ajv2020 : load('ajv-draft-04') as typeof AjvDraft04
+  const { default: formats } = load('ajv-formats') as typeof addFormats
   const make = (coerceTypes: boolean): Ajv2020.default | AjvDraft04.default => {
-    const ajv = modern ? new Ajv2020.default({ ...options, coerceTypes }) : new AjvDraft04.default({ ...options, coerceTypes })
-    addFormats.default(ajv)
+    const ajv = new Ajv({ ...options, coerceTypes })
+    formats(ajv)
     return ajv
   }
   const strict = make(false)
