@@ -1,15 +1,15 @@
 import { afterArrivals } from '../common/index.ts'
 import { HostError } from '../errors/index.ts'
-import { toWorkflowError, type Command } from '../instance/index.ts'
+import { toWorkflowError } from '../instance/index.ts'
 import type { Durability } from './durability.ts'
 import type { Journal } from './journal.ts'
 import type { LiveInstance } from './live-instance.ts'
+import { Mending } from './mending.ts'
 import type { Parts } from './parts.ts'
 import type { Shelf } from './shelf.ts'
+import { asStoreFailure } from './store-failure.ts'
 
-/** Milliseconds after which a store that failed is tried again. */
-const RETRY_AFTER = 1000
-/** Milliseconds for which a commit waits at most while each iteration of the event loop brings more for it. */
+/** Milliseconds for which a commit waits for more, at most, when nothing is under way before it. */
 const LONGEST_WAIT = 3
 /** Milliseconds between two purges. */
 const PURGE_EVERY = 60_000
@@ -25,23 +25,23 @@ export interface CommitsOptions {
   readonly write: (journal: Journal, live: LiveInstance) => void
   /** A commit is made: the store knows what it held. */
   readonly committed: () => void
-  /** All of these are safe: they may have their effects. */
-  readonly written: (turns: readonly WrittenTurn[]) => void
-  /** A commit failed: what was not written has not happened. */
+  /** What a commit held is safe: it may have its effects. */
+  readonly safe: (turns: readonly CommittedTurn[]) => void
+  /** What is not committed has not happened. */
   readonly lost: () => void
   /** The store can be written again. */
   readonly mended: () => Promise<void>
 }
 
-/** What an instance has become, and what it asks for since it was last written. */
-export interface WrittenTurn {
+/** An instance of a commit, and how many of its commands are to be carried out when that is safe. */
+export interface CommittedTurn {
   readonly live: LiveInstance
-  readonly commands: readonly Command[]
+  readonly commands: number
 }
 
 /** A commit that is made and that the disk has not confirmed yet. */
 interface Batch {
-  readonly turns: readonly WrittenTurn[]
+  readonly turns: readonly CommittedTurn[]
   readonly callers: Caller[]
 }
 
@@ -51,13 +51,14 @@ interface Caller {
 }
 
 /**
- * Writes what a few iterations of the event loop bring as one commit, and lets it have effects when the disk has confirmed it. Until
- * then the process goes on with other things, and what they bring makes up the next commit.
+ * Commits together what a few iterations of the event loop bring, and lets it have effects when the disk has confirmed it: it is safe
+ * then. Until then the process goes on with other things, and what they bring makes up the next commit.
  *
  * When a commit fails, everything that it held is as if it had not happened: callers are refused, instances go on from what is stored.
  */
 export class Commits {
   readonly #options: CommitsOptions
+  readonly #mending: Mending
   /** Replaced and not cleared: the tables of a set that lives long keep alive what they held (see TurnoverMap). */
   #dirty = new Set<LiveInstance>()
   #writes: Write[] = []
@@ -65,20 +66,25 @@ export class Commits {
   #batch: Batch | undefined
   #scheduled = false
   #purgedAt = -Infinity
-  #cancelRetry: () => void = () => undefined
 
   constructor(options: CommitsOptions) {
     this.#options = options
+    this.#mending = new Mending({ ...options, isBusy: () => this.#batch !== undefined })
   }
 
-  /** Nothing is left to write. */
+  /** Everything is safe. */
   get isIdle(): boolean {
     return !this.#scheduled && this.#batch === undefined && this.#isEmpty
   }
 
-  /** Whether an instance has moved since it was last written. */
+  /** Nothing has come together for the next commit. */
+  get #isEmpty(): boolean {
+    return this.#dirty.size === 0 && this.#writes.length === 0
+  }
+
+  /** Whether an instance has moved and that is not safe yet. */
   isPending(live: LiveInstance): boolean {
-    return this.#dirty.has(live)
+    return this.#dirty.has(live) || this.#batch?.turns.some((turn) => turn.live === live) === true
   }
 
   /** An instance has moved: it belongs to the next commit. */
@@ -95,13 +101,8 @@ export class Commits {
     this.#schedule()
   }
 
-  /** Nothing has come together for the next commit. */
-  get #isEmpty(): boolean {
-    return this.#dirty.size === 0 && this.#writes.length === 0
-  }
-
   /** Answers when everything is safe that has happened so far. */
-  after(done: () => void, failed: (error: HostError) => void): void {
+  whenSafe(done: () => void, failed: (error: HostError) => void): void {
     if (!this.#isEmpty) this.#callers.push({ done, failed })
     else if (this.#batch !== undefined) this.#batch.callers.push({ done, failed })
     else done()
@@ -128,27 +129,26 @@ export class Commits {
 
   #flush(): void {
     this.#scheduled = false
-    if (this.#batch !== undefined || this.#isEmpty) return
-    const moved = [...this.#dirty]
+    const { shelf, parts: { queue } } = this.#options
+    if (this.#batch !== undefined || this.#isEmpty || shelf.phase === 'closed') return
+    const moved = this.#dirty
     const callers = this.#callers
     this.#callers = []
-    let batch: Batch
-    let isSafe: boolean
     try {
-      const journal = this.#options.shelf.open()
-      batch = { turns: this.#commit(journal, moved), callers }
+      const journal = shelf.open()
+      const batch: Batch = { turns: this.#commit(journal), callers }
       this.#batch = batch
-      isSafe = !journal.sync((error) => { this.#options.parts.queue.add(() => { this.#confirmed(batch, error) }) })
+      journal.sync((error) => { queue.add(() => { this.#confirmed(batch, error) }) })
     } catch (error) {
+      const turns = this.#batch?.turns ?? []
       this.#batch = undefined
-      this.#fail(moved, callers, error)
-      return
+      this.#fail(error, { turns, callers }, moved)
     }
-    if (isSafe) this.#confirmed(batch)
   }
 
-  #commit(journal: Journal, moved: readonly LiveInstance[]): readonly WrittenTurn[] {
+  #commit(journal: Journal): readonly CommittedTurn[] {
     const { durability: { probe }, write, committed } = this.#options
+    const moved = [...this.#dirty]
     const writes = this.#writes
     this.#writes = []
     this.#dirty = new Set()
@@ -158,46 +158,13 @@ export class Commits {
     for (const more of writes) more(journal)
     this.#purge(journal)
     journal.commit()
-    const turns = moved.map((live): WrittenTurn => ({ live, commands: takeWritten(live) }))
+    const turns = moved.map((live): CommittedTurn => {
+      if (live.durable !== undefined) live.durable.stored = true
+      return { live, commands: live.durable?.commands.length ?? 0 }
+    })
     committed()
     probe?.('after-commit')
     return turns
-  }
-
-  /** The disk has answered. */
-  #confirmed(batch: Batch, error?: HostError): void {
-    // Who closes does not wait for the answer.
-    if (this.#batch !== batch) return
-    this.#batch = undefined
-    try {
-      if (error !== undefined) throw error
-      this.#options.written(batch.turns)
-    } catch (cause) {
-      this.#fail(batch.turns.map(({ live }) => live), batch.callers, cause)
-      return
-    }
-    for (const { done } of batch.callers) done()
-    if (!this.#isEmpty) this.#schedule()
-  }
-
-  /** Commits what there is, and returns when it is safe. */
-  finish(): void {
-    const { shelf } = this.#options
-    // What becomes known by a commit may lead to another one.
-    while (this.#batch !== undefined || (!this.#isEmpty && shelf.problem === undefined)) {
-      if (this.#batch === undefined) this.#flush()
-      if (this.#batch !== undefined) this.#confirmNow(this.#batch)
-    }
-  }
-
-  #confirmNow(batch: Batch): void {
-    try {
-      this.#options.shelf.journal?.syncNow()
-    } catch (error) {
-      this.#confirmed(batch, toHostError(error))
-      return
-    }
-    this.#confirmed(batch)
   }
 
   #purge(journal: Journal): void {
@@ -208,96 +175,67 @@ export class Commits {
     journal.purge(now - (options.retention ?? 0), now - durability.inboxRetention)
   }
 
+  /** The disk has answered. */
+  #confirmed(batch: Batch, error?: HostError): void {
+    // Who closes does not wait for the answer.
+    if (this.#batch !== batch) return
+    this.#batch = undefined
+    try {
+      // What the store holds is taken up again when it works: nothing goes on beside that.
+      const problem = error ?? this.#options.shelf.problem
+      if (problem !== undefined) throw problem
+      this.#options.safe(batch.turns)
+    } catch (cause) {
+      this.#fail(cause, batch)
+      return
+    }
+    if (!this.#isEmpty) this.#schedule()
+    for (const { done } of batch.callers) done()
+  }
+
+  /** Commits what there is, and returns when it is safe, or has failed. */
+  finish(): void {
+    // What becomes safe may lead to another commit.
+    while (this.#batch !== undefined || !this.#isEmpty) {
+      if (this.#batch === undefined) this.#flush()
+      if (this.#batch !== undefined) this.#confirmNow(this.#batch)
+    }
+  }
+
+  #confirmNow(batch: Batch): void {
+    try {
+      this.#options.shelf.journal?.syncNow()
+    } catch (error) {
+      this.#confirmed(batch, asStoreFailure(error))
+      return
+    }
+    this.#confirmed(batch)
+  }
+
   /** Runs what reads or writes the store and has no caller that could be told: a failure is the store's. */
   attend(piece: () => void): void {
     try {
       piece()
     } catch (error) {
-      this.#fail([], [], error)
+      this.#fail(error, { turns: [], callers: [] })
     }
   }
 
-  #fail(batch: readonly LiveInstance[], callers: readonly Caller[], cause: unknown): void {
-    const error = toHostError(cause)
-    const { parts: { options, ends }, shelf, lost } = this.#options
-    if (!(cause instanceof HostError)) options.log.error({ error: toWorkflowError(cause) }, 'defect while writing to the store')
-    shelf.journal?.rollback()
-    shelf.problem = error
-    shelf.forgetDefinitions()
-    options.log.error({ code: error.code }, `${error.message}; instances stand still until it can be written again`)
-    this.#writes = []
-    lost()
-    const unwritten = new Set([...batch, ...this.#dirty])
+  #fail(cause: unknown, { turns, callers }: Batch, moved: ReadonlySet<LiveInstance> = new Set()): void {
+    if (!(cause instanceof HostError)) this.#options.parts.options.log.error({ error: toWorkflowError(cause) }, 'defect while writing to the store')
+    const error = asStoreFailure(cause)
+    const known = new Set(turns.map(({ live }) => live))
+    const others = new Set([...moved, ...this.#dirty].filter((live) => !known.has(live)))
+    const refused = [...callers, ...this.#callers]
     this.#dirty = new Set()
-    for (const live of unwritten) {
-      if (live.durable?.stored === true) shelf.keepHeaders(live.facts)
-      const { waiters } = live
-      live.waiters = []
-      ends.drop(live)
-      const told = live.durable?.stored === true ? standsStill(live, error) : error
-      for (const waiter of waiters) waiter(live, told)
-    }
-    for (const { failed } of [...callers, ...this.#callers]) failed(error)
+    this.#writes = []
     this.#callers = []
-    this.#retryLater()
-  }
-
-  #retryLater(): void {
-    const { clock } = this.#options.parts.options
-    this.#cancelRetry()
-    this.#cancelRetry = clock.at(clock.now() + RETRY_AFTER, () => { this.#options.parts.queue.add(() => { this.#retry() }) })
-  }
-
-  #retry(): void {
-    const { shelf, parts: { options, lives }, mended } = this.#options
-    if (shelf.phase === 'closed') return
-    if (this.#batch !== undefined) {
-      this.#retryLater()
-      return
-    }
-    try {
-      const journal = shelf.open()
-      journal.begin()
-      journal.putSchedule('', { deployedAt: options.clock.now() })
-      journal.commit()
-      journal.syncNow()
-      shelf.putAway = journal.countAlive() - lives.all().filter(({ durable }) => durable?.stored === true).length
-    } catch {
-      // Still the problem that has been told.
-      shelf.journal?.rollback()
-      this.#retryLater()
-      return
-    }
-    shelf.problem = undefined
-    options.log.info({}, 'the store can be written again')
-    mended().catch((error: unknown) => { options.log.error({ error: toWorkflowError(error) }, 'recovery failed') })
+    this.#mending.begin(error, known, others)
+    for (const { failed } of refused) failed(error)
   }
 
   /** Tries no more to write again. */
   stopRetrying(): void {
-    this.#cancelRetry()
+    this.#mending.stop()
   }
-}
-
-function toHostError(cause: unknown): HostError {
-  if (cause instanceof HostError) return cause
-  return new HostError({ code: 'STORE_UNAVAILABLE', message: `The store could not be written: ${cause instanceof Error ? cause.message : String(cause)}`, cause })
-}
-
-function takeWritten({ durable }: LiveInstance): readonly Command[] {
-  if (durable === undefined) return []
-  const { commands } = durable
-  durable.stored = true
-  durable.commands = []
-  return commands
-}
-
-// Whoever started it must not start it again.
-function standsStill({ facts: { id } }: LiveInstance, { message, details, cause }: HostError): HostError {
-  return new HostError({
-    code: 'STORE_UNAVAILABLE',
-    message: `Instance ${id} has begun, and goes on by itself when the store can be written again: do not start it again. ${message}`,
-    details: { ...details, processInstanceId: id },
-    cause,
-  })
 }

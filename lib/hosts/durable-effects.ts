@@ -19,7 +19,7 @@ export interface DurableEffectsOptions {
   readonly newLife: () => DurableLife
 }
 
-/** Carries out what instances ask for, once that is written, and what the store says is still to be done. */
+/** Carries out what instances ask for, once that is safe, and what the store says is still to be done. */
 export class DurableEffects {
   readonly #options: DurableEffectsOptions
   /** Intentions that are being carried out. */
@@ -44,9 +44,13 @@ export class DurableEffects {
     this.outbox.clear()
   }
 
-  /** Carries out the commands of a turn that is written. */
-  carryOut(live: LiveInstance, commands: readonly Command[]): void {
-    for (const command of commands) this.#execute(live, command)
+  /** Carries out the first so many commands of an instance: the turns that asked for them are safe. */
+  carryOut(live: LiveInstance, count: number): void {
+    const life = live.durable
+    if (life === undefined || count === 0) return
+    const commands = life.commands
+    life.commands = commands.slice(count)
+    for (const command of commands.slice(0, count)) this.#execute(live, command)
   }
 
   #execute(live: LiveInstance, command: Command): void {
@@ -57,6 +61,8 @@ export class DurableEffects {
     }
     const effectId = command.detached ? detachedId(live, command.token) : undefined
     if (effectId === undefined && !live.instance.pending.has(command.token)) return
+    // An operator may have repeated it before it began.
+    if (live.durable?.commands.some((later) => later.kind !== 'publish' && later.token === command.token) === true) return
     this.#perform(live, command, effectId)
   }
 
@@ -72,7 +78,7 @@ export class DurableEffects {
     if (!live.calls.has(command.token)) live.durable?.keeper.moved(live)
   }
 
-  /** A call whose begin and end are told. */
+  /** A call that is seen by a test, or whose end removes its intention. Others are handed on as they are: a copy of each would cost a microsecond. */
   #followed(command: CallCommand, effectId: string | undefined): CallCommand {
     const { probe } = this.#options.durability
     return {
@@ -97,10 +103,10 @@ export class DurableEffects {
     this.#options.commits.later((journal) => { journal.removeIntention(effectId) })
   }
 
-  /** Looks at what an instance came to by a turn that is written. */
+  /** Looks at what an instance came to by a turn that is safe. */
   rest(live: LiveInstance): void {
     const { parts: { lives, turns, ends, queue }, commits, shelf, resumption } = this.#options
-    // What has moved on meanwhile is answered when that is written.
+    // What has moved on meanwhile is answered when that is safe.
     if (commits.isPending(live) || lives.get(live.facts.id) !== live) return
     const { continuation } = live.instance
     const { endedAt } = live

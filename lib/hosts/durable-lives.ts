@@ -1,7 +1,7 @@
 import type { HostError } from '../errors/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
 import type { HistoryStep } from '../instance/index.ts'
-import { Commits, type WrittenTurn } from './commits.ts'
+import { Commits, type CommittedTurn } from './commits.ts'
 import type { DeployedWorkflow } from './deployments.ts'
 import type { Durability } from './durability.ts'
 import { DurableEffects } from './durable-effects.ts'
@@ -20,7 +20,7 @@ import { Shelf } from './shelf.ts'
 import { NO_TIMERS } from './stored-form.ts'
 
 /**
- * Keeps instances in a store: a turn is written, with all others of one iteration of the event loop, before it has effects; what only
+ * Keeps instances in a store: a turn is committed, together with others, and safe before it has effects; what only
  * waits is put away and brought back when something comes for it.
  */
 export class DurableLives implements Durables {
@@ -44,7 +44,7 @@ export class DurableLives implements Durables {
       shelf,
       write: (journal, live) => { writes.write(journal, live) },
       committed: () => { this.#inbox.forget() },
-      written: (turns) => { this.#written(turns) },
+      safe: (turns) => { this.#safe(turns) },
       lost: () => {
         this.#inbox.forget()
         this.#effects.clear()
@@ -115,7 +115,7 @@ export class DurableLives implements Durables {
     const { lives, ends, turns, waits } = this.#parts
     if (life === undefined || this.#shelf.phase === 'closed' || lives.get(live.facts.id) !== live) return
     if (live.endedAt !== undefined) {
-      // Its end is written, and waits for the disk.
+      // Its end is committed, and not safe yet.
       for (const write of life.alongside) this.#commits.later(write)
       life.alongside = []
       return
@@ -138,6 +138,10 @@ export class DurableLives implements Durables {
       (this.#parts.options.retention ?? 0) === 0
   }
 
+  isPending(live: LiveInstance): boolean {
+    return this.#commits.isPending(live)
+  }
+
   note(live: LiveInstance, step: HistoryStep): void {
     if (this.#durability.history) live.durable?.steps.push(step)
   }
@@ -153,13 +157,13 @@ export class DurableLives implements Durables {
     return this.#resumption.find(id)
   }
 
-  #written(turns: readonly WrittenTurn[]): void {
-    const { lives, turns: { release } } = this.#parts
-    const current: WrittenTurn[] = []
-    for (const turn of turns) {
-      // One that was given up meanwhile goes on from what is stored, if it goes on.
+  #safe(committed: readonly CommittedTurn[]): void {
+    const { lives, turns } = this.#parts
+    const current: CommittedTurn[] = []
+    for (const turn of committed) {
+      // The parent of a sub-flow may have taken its end from the store meanwhile.
       if (lives.get(turn.live.facts.id) === turn.live) current.push(turn)
-      else release(turn.live)
+      else turns.release(turn.live)
     }
     if (current.length === 0) return
     for (const { live, commands } of current) {
@@ -186,9 +190,9 @@ export class DurableLives implements Durables {
 
   // --- commits ---
 
-  /** Answers when everything is written that has happened so far. */
-  afterCommit(done: () => void, failed: (error: HostError) => void): void {
-    this.#commits.after(done, failed)
+  /** Answers when everything is safe that has happened so far. */
+  whenSafe(done: () => void, failed: (error: HostError) => void): void {
+    this.#commits.whenSafe(done, failed)
   }
 
   done(effectId: string): void {
@@ -217,7 +221,7 @@ export class DurableLives implements Durables {
     const { journal } = this.#shelf
     if (journal === undefined) return pageOf(lives.matching(query), query)
     // What cannot be written has not happened: the store can still be read.
-    await new Promise<void>((resolve) => { this.afterCommit(resolve, () => { resolve() }) })
+    await new Promise<void>((resolve) => { this.whenSafe(resolve, () => { resolve() }) })
     const [startedAt, id = ''] = query.cursor?.split(' ') ?? []
     const before = startedAt === undefined ? {} : { before: { startedAt: Number(startedAt), id } }
     const stored = journal.list({ ...query, ...before, limit: query.limit + 1 })

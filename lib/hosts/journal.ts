@@ -82,7 +82,7 @@ export interface StoredSchedule {
 export type StoredPage = InstanceQuery & { readonly before?: { readonly startedAt: number; readonly id: string } }
 
 /**
- * The store of a host: one transaction at a time, all calls synchronous.
+ * The store of a host: one transaction at a time, all calls but `sync` synchronous.
  *
  * Every method throws {@link HostError} `STORE_UNAVAILABLE` when the store fails; the transaction has to be rolled back then.
  */
@@ -91,8 +91,8 @@ export interface Journal {
   /** What the transaction holds survives the end of the process from now on, and a loss of power once it is safe: see `sync`. */
   commit(): void
   rollback(): void
-  /** Calls back when all that is committed is safe; gives false, and does not call back, where that is so already. */
-  sync(done: (error?: HostError) => void): boolean
+  /** Calls back, at once or later, when all that is committed is safe. */
+  sync(done: (error?: HostError) => void): void
   /** Returns when all that is committed is safe. */
   syncNow(): void
   /** Closes the store and gives its lock up. */

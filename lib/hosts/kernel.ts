@@ -10,7 +10,7 @@ import type { Delivery, Host, InstancePage, InstanceQuery, InstanceRecord, Start
 import { bodyOf } from './journal.ts'
 import { recordOf, type LiveInstance } from './live-instance.ts'
 import { forgetOldest, Lives, pageOf } from './lives.ts'
-import { createOperators, type Operators } from './operators.ts'
+import { createOperators, hasEnded, type Operators } from './operators.ts'
 import type { KernelOptions, Parts, Router } from './parts.ts'
 import { createRouter } from './router.ts'
 import type { RunningHost } from './running-host.ts'
@@ -25,7 +25,7 @@ const REMEMBERED_KEYS = 10_000
  * Executes instances in this process: what hosts have in common.
  *
  * One event loop is the only writer: a turn of an instance runs to the end before the next begins, of whichever instance. Where
- * instances outlive the process, a turn is written before it has effects.
+ * instances outlive the process, a turn is safe before it has effects.
  */
 export class Kernel implements RunningHost {
   readonly #parts: Parts
@@ -130,11 +130,11 @@ export class Kernel implements RunningHost {
     })
   }
 
-  /** The instance exists when its first turn is over, or written. */
+  /** The instance exists when its first turn is over, or safe. */
   #answerAtOnce(live: LiveInstance, resolve: (record: InstanceRecord) => void, reject: (error: Error) => void): void {
     const answer = (): void => { resolve(recordOf(live)) }
     if (live.durable === undefined) this.#parts.queue.add(answer)
-    else this.#durables?.afterCommit(answer, reject)
+    else this.#durables?.whenSafe(answer, reject)
   }
 
   #awaitAnswer(live: LiveInstance, request: StartRequest, resolve: (record: InstanceRecord) => void, reject: (error: Error) => void): void {
@@ -149,14 +149,24 @@ export class Kernel implements RunningHost {
   // --- reading ---
 
   async get(workflowId: string, instanceId: string): Promise<InstanceRecord | undefined> {
+    await this.#safeEnd(instanceId)
     const live = this.#parts.lives.get(instanceId)
     const kept = live === undefined ? this.#durables?.record(instanceId) : recordOf(live)
-    return Promise.resolve(kept?.workflowId === workflowId && (live !== undefined || kept.endedAt === undefined) ? kept : undefined)
+    return kept?.workflowId === workflowId && (live !== undefined || kept.endedAt === undefined) ? kept : undefined
   }
 
   async find(workflowId: string, instanceId: string): Promise<InstanceRecord | undefined> {
+    const found = await this.get(workflowId, instanceId)
+    if (found !== undefined) return found
     const finished = this.#parts.lives.finished(instanceId) ?? this.#durables?.record(instanceId)
-    return await this.get(workflowId, instanceId) ?? (finished?.workflowId === workflowId ? finished : undefined)
+    return finished?.workflowId === workflowId ? finished : undefined
+  }
+
+  // Nobody is told of an end that could still be lost.
+  async #safeEnd(instanceId: string): Promise<void> {
+    const live = this.#parts.lives.get(instanceId)
+    if (live?.durable?.keeper.isPending(live) !== true || !hasEnded(live)) return
+    await new Promise<void>((resolve) => { this.#durables?.whenSafe(resolve, () => { resolve() }) })
   }
 
   async list(query: InstanceQuery): Promise<InstancePage> {
@@ -190,7 +200,7 @@ export class Kernel implements RunningHost {
         try {
           const delivery = router.deliver(event)
           if (this.#durables === undefined) resolve(delivery)
-          else this.#durables.afterCommit(() => { resolve(delivery) }, reject)
+          else this.#durables.whenSafe(() => { resolve(delivery) }, reject)
         } catch (error) {
           reject(asError(error))
         }
@@ -249,12 +259,13 @@ export class Kernel implements RunningHost {
     const { lives, options: { clock } } = this.#parts
     const isDone = (): boolean => lives.all().every((live) => live.calls.size === 0)
     return new Promise((resolve) => {
-      if (isDone()) { resolve(); return }
       const cancel = clock.at(clock.now() + milliseconds, resolve)
       const check = (): void => {
         if (isDone()) { cancel(); resolve() } else lives.whenEmpty(check)
       }
-      lives.whenEmpty(check)
+      // A call begins when it is safe that it shall.
+      if (this.#durables === undefined) check()
+      else this.#durables.whenSafe(check, check)
     })
   }
 }

@@ -97,8 +97,10 @@ export class OwnInstance implements LiveInstance {
 
 /** What an instance hands its turns to when it outlives the process. */
 export interface Keeper {
-  /** A turn was made: it is written, and then has its effects. */
+  /** A turn was made: it is committed, and has its effects when that is safe. */
   moved(live: LiveInstance): void
+  /** Whether an instance has moved and that is not safe yet: nobody is told of it. */
+  isPending(live: LiveInstance): boolean
   /** A sub-flow is given up by its parent, or ends with it. */
   stopping(live: LiveInstance, childId: string): void
   /** Takes a step of its history. */
@@ -108,7 +110,7 @@ export interface Keeper {
 /** What is known of the stored form of an instance, and what is not written yet. */
 export interface DurableLife {
   readonly keeper: Keeper
-  /** There is a row of it. */
+  /** There is a row of it, or was until it ended. */
   stored: boolean
   /** No other rows belong to it: no timer, wait, history or received event. */
   isBare: boolean
@@ -117,7 +119,7 @@ export interface DurableLife {
   nextStep: number
   /** Under which idempotency key it was started; the body until that is stored. */
   place?: { readonly key: string; readonly body?: string }
-  /** Commands to carry out once the turn is written. */
+  /** Commands to carry out, each when the turn that asks for it is safe. */
   commands: Command[]
   /** Timers as they are stored: due instants by token. */
   timers: ReadonlyMap<string, number>

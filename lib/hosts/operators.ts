@@ -28,7 +28,7 @@ export function createOperators(parts: Parts): Operators {
           const live = find(workflowId, instanceId)
           if (live === undefined) throw instanceNotFound(workflowId, instanceId)
           parts.turns.turn(live, () => {
-            // Until its end is written an instance is here; nobody is told of an end that could still be lost.
+            // Until its end is safe an instance is here; nobody is told of an end that could still be lost.
             if (hasEnded(live)) {
               live.waiters.push((_, error) => { reject(error ?? instanceNotFound(workflowId, instanceId)) })
               return
@@ -96,7 +96,8 @@ export function nodeNotFound(nodeId: string): InstanceError {
   return new InstanceError({ code: 'NODE_NOT_FOUND', message: `There is no node or waiting node instance "${nodeId}"`, details: { nodeId } })
 }
 
-function hasEnded(live: LiveInstance): boolean {
+/** Whether an instance has come to its end, written or not. */
+export function hasEnded(live: LiveInstance): boolean {
   const status = statusOf(live)
   return status === 'completed' || status === 'aborted'
 }

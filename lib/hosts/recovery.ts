@@ -50,7 +50,7 @@ export class Recovery {
       }
     }
     // What is under way is not taken up a second time; if it cannot be written, all of this comes again.
-    parts.queue.add(() => { commits.after(() => { commits.attend(() => { this.#takeUp(journal) }) }, () => undefined) })
+    parts.queue.add(() => { commits.whenSafe(() => { commits.attend(() => { this.#takeUp(journal) }) }, () => undefined) })
   }
 
   #takeUp(journal: Journal): void {
@@ -83,7 +83,7 @@ export class Recovery {
       const live = resumption.find(instanceId)
       if (live !== undefined) turns.turn(live, () => { live.instance.fire(token) })
     }
-    commits.after(() => {
+    commits.whenSafe(() => {
       commits.attend(() => {
         if (shelf.phase !== 'open') return
         const next = due.length === DUE_AT_ONCE ? now : journal.nextDue(now)

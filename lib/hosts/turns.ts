@@ -43,7 +43,7 @@ export function createTurns(parts: Parts): Turns {
   }
 
   function answer(live: LiveInstance): void {
-    if (!isQuiet(live, find)) return
+    if (!isQuiet(live, find) || live.durable?.keeper.isPending(live) === true) return
     release(live)
     // A parent that waits for this sub-flow may be quiet now too.
     const parent = live.facts.parent?.token === undefined ? undefined : lives.get(live.facts.parent.instanceId)

@@ -1,3 +1,4 @@
+// The object, not its functions: a test puts a slow or failing disk in their place.
 import fs from 'node:fs'
 
 /**
@@ -6,22 +7,20 @@ import fs from 'node:fs'
  * which syncs the log before anything is moved from it to the database.
  */
 export class LogSync {
-  readonly #file: string
-  #descriptor: number | undefined
+  readonly #descriptor: number
   /** Syncs that the disk has not answered yet. */
   #underWay = 0
   #isClosed = false
 
-  /** @param database - its path */
+  /** @param database - its path; the log is there while the database is open */
   constructor(database: string) {
-    this.#file = `${database}-wal`
+    this.#descriptor = fs.openSync(`${database}-wal`, 'r+')
   }
 
   /** Calls back when all that was committed so far is safe. */
   start(done: (error: Error | null) => void): void {
-    const descriptor = this.#open()
     this.#underWay += 1
-    fs.fdatasync(descriptor, (error) => {
+    fs.fdatasync(this.#descriptor, (error) => {
       this.#underWay -= 1
       if (this.#isClosed) this.close()
       done(error)
@@ -30,18 +29,12 @@ export class LogSync {
 
   /** Returns when all that was committed so far is safe. */
   now(): void {
-    fs.fdatasyncSync(this.#open())
-  }
-
-  #open(): number {
-    return this.#descriptor ??= fs.openSync(this.#file, 'r+')
+    fs.fdatasyncSync(this.#descriptor)
   }
 
   /** Gives the log free, as soon as nothing is under way. */
   close(): void {
     this.#isClosed = true
-    if (this.#descriptor === undefined || this.#underWay > 0) return
-    fs.closeSync(this.#descriptor)
-    this.#descriptor = undefined
+    if (this.#underWay === 0) fs.closeSync(this.#descriptor)
   }
 }

@@ -3,7 +3,7 @@ import { HostError } from '../../errors/index.ts'
 import { toHostError } from './failure.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { openDatabase, type OwnedDatabase } from './open-database.ts'
-import { PASSING_FORM, type PassingText } from './passing-form.ts'
+import { READ_PASSING, readPassing } from './passing-table.ts'
 import type { Row } from './statements.ts'
 
 /** What a store holds. */
@@ -66,7 +66,7 @@ export function openStore(file: string, startedAt: number): StoreFile {
       schemaVersion: MIGRATIONS.length,
       instances: countsOf([
         ...all('select status, count(*) as rows from instance group by status').map((row) => [String(row['status']), Number(row['rows'])] as const),
-        ...all('select instance from passing').map((row) => [statusOf(row), 1] as const),
+        ...all(READ_PASSING).map((row) => [statusOf(row), 1] as const),
       ]),
       timers: count('timer'),
       outgoing: count('outbox'),
@@ -83,8 +83,8 @@ export function openStore(file: string, startedAt: number): StoreFile {
     },
     verify: () => [
       ...all('pragma integrity_check').map((row) => String(row['integrity_check'])).filter((text) => text !== 'ok'),
-      ...unreadable(all('select id, facts, state, record from instance'), ['facts', 'state', 'record']),
-      ...unreadable(all('select id, instance from passing'), ['instance']),
+      ...damagedTexts(all('select id, facts, state, record from instance')),
+      ...all(READ_PASSING).flatMap(faultOf),
       ...all(`select id from (${ALIVE}) where definition not in (select hash from definition)`).map((row) => `instance ${String(row['id'])} has no definition`),
       ...all(`select instance_id from timer where instance_id not in (${INSTANCES})`).map((row) => `a timer belongs to instance ${String(row['instance_id'])}, which does not exist`),
     ],
@@ -101,16 +101,24 @@ function countsOf(counts: readonly (readonly [status: string, rows: number])[]):
 
 function statusOf(row: Row): string {
   try {
-    const { form, status } = JSON.parse(String(row['instance'])) as PassingText
-    if (form === PASSING_FORM) return status
+    return readPassing(row).status
   } catch {
     // What is wrong with it, `verify` tells.
+    return 'unreadable'
   }
-  return 'unreadable'
 }
 
-function unreadable(rows: readonly Row[], columns: readonly string[]): string[] {
-  return rows.flatMap((row) => columns.flatMap((column) => {
+function faultOf(row: Row): readonly string[] {
+  try {
+    readPassing(row)
+    return []
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)]
+  }
+}
+
+function damagedTexts(rows: readonly Row[]): string[] {
+  return rows.flatMap((row) => ['facts', 'state', 'record'].flatMap((column) => {
     try {
       JSON.parse(String(row[column] ?? 'null'))
       return []

@@ -50,5 +50,5 @@ export const MIGRATIONS: readonly string[] = [
   // What belongs to an instance is removed together with that of all others that end in a commit.
   'drop trigger instance_removed;',
   // Instances under way (see PassingTable).
-  'create table passing (position integer primary key, id text not null, definition text not null, instance text not null);',
+  'create table passing (position integer primary key, id text not null, definition text not null, started_at integer not null, instance text not null);',
 ]

@@ -69,7 +69,7 @@ export function openDatabase(options: OpenOptions): OwnedDatabase {
 }
 
 function owned(database: Database, lock: Database, file: string): OwnedDatabase {
-  const places = [file, `${file}.lock`].map((path) => ({ path, id: identityOf(path) }))
+  const places = [file, `${file}-wal`, `${file}.lock`].map((path) => ({ path, id: identityOf(path) }))
   return {
     database,
     // What is written to a file without a name is gone with the process, and nobody would be told.

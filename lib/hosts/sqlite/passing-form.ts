@@ -38,15 +38,15 @@ export interface PassingText {
 export type PassingInstance = StoredInstance & Required<Pick<StoredInstance, 'state' | 'steps'>>
 
 /**
- * Whether an instance is under way, and will most likely have ended or wait by the next time it is written. One that is looked up by
- * more than its id, or has failed, is no such instance.
+ * Whether an instance is under way: it has something to do that does not come from outside, and its row goes when that is done. One that is
+ * looked up by more than its id, or has failed, is no such instance.
  */
 export function isPassing(instance: StoredInstance): instance is PassingInstance {
   const { steps, state, place, continuation, facts, record } = instance
   return steps !== undefined && state !== undefined && place === undefined && continuation === undefined && facts.parent === undefined && record.failure === undefined
 }
 
-/** The text of an instance under way: nothing stands in it twice, for it is written for each call of each instance. */
+/** The text of an instance under way, as short as it can be made quickly: it is written for each call of each instance. */
 export function passingText({ facts, status, nextStep, record: { waitingFor }, steps, state }: PassingInstance): string {
   const data: Json[] = []
   const short = steps.map((step) => shortened(step, facts.startedAt, data))
@@ -67,7 +67,7 @@ function indexIn(all: Json[], data: Json): number {
   return index === -1 ? all.push(data) - 1 : index
 }
 
-/** The instance of a text. */
+/** The instance of a text. @throws TypeError for a text of another shape */
 export function passingOf({ facts, status, nextStep, waitingFor, data, steps, state }: PassingText, definition: string): PassingInstance {
   const { context } = state.snapshot as unknown as { readonly context: { readonly data: Json } }
   return {

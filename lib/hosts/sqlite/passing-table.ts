@@ -1,22 +1,30 @@
 import { TurnoverMap } from '../../common/index.ts'
-import type { InstanceRecord } from '../host.ts'
-import type { StoredInstance } from '../journal.ts'
+import type { StoredInstance, StoredPage } from '../journal.ts'
+import { Conditions, type ListedRecord, type ListPosition } from './listing.ts'
 import { PASSING_FORM, passingOf, passingText, type PassingInstance, type PassingText } from './passing-form.ts'
 import type { RunStatement } from './row-buffer.ts'
-import { jsonOf, listedRecordOf, unreadable } from './rows.ts'
+import { jsonOf, listedRecordOf, unreadableInstance } from './rows.ts'
 import type { Row, Statements } from './statements.ts'
 
 /** Rows that are put in with one statement at most: there is a prepared one for each number of them. */
 const MOST_AT_ONCE = 32
 
-const PUT = Array.from({ length: MOST_AT_ONCE + 1 }, (_, rows) =>
-  `insert or replace into passing (position, id, definition, instance) values ${Array.from({ length: rows }, () => '(?, ?, ?, ?)').join(', ')}`)
-const READ = `select passing.*, workflow_id, 'active' as status, 0 as started_at from passing left join definition on hash = definition`
+/** Reads rows for {@link readPassing}; the last two columns stand for what a text does not tell that cannot be read. */
+export const READ_PASSING = `select position, id, passing.definition, started_at, instance, coalesce(workflow_id, '') as workflow_id, 'active' as status
+  from passing left join definition on hash = passing.definition`
 const REMOVE = 'delete from passing where position between ? and ?'
 
-interface Position {
+/** An instance and its position. */
+interface Entry {
   readonly id: string
   readonly position: number
+}
+
+/** A row that is to be written. */
+interface NewRow extends Entry {
+  readonly definition: string
+  readonly startedAt: number
+  readonly text: string
 }
 
 /**
@@ -29,13 +37,13 @@ export class PassingTable {
   readonly #statements: Statements
   readonly #run: RunStatement
   readonly #positions = new TurnoverMap<string, number>()
-  #added: (Position & { readonly definition: string; readonly text: string })[] = []
-  #removed: Position[] = []
+  #added: NewRow[] = []
+  #removed: Entry[] = []
 
   constructor(statements: Statements, run: RunStatement) {
     this.#statements = statements
     this.#run = run
-    for (const row of statements.all('select position, id from passing order by position', [])) this.#positions.set(String(row['id']), Number(row['position']))
+    for (const row of statements.all('select position, id from passing order by position')) this.#positions.set(String(row['id']), Number(row['position']))
   }
 
   get size(): number {
@@ -54,7 +62,8 @@ export class PassingTable {
 
   /** Puts an instance in, or what has become of it. */
   put(instance: PassingInstance, position: number): void {
-    this.#added.push({ id: instance.facts.id, position, definition: instance.definition, text: passingText(instance) })
+    const { facts: { id, startedAt }, definition } = instance
+    this.#added.push({ id, position, definition, startedAt, text: passingText(instance) })
   }
 
   /** Takes an instance out. Tells whether it was here. */
@@ -69,21 +78,26 @@ export class PassingTable {
   get(id: string): StoredInstance | undefined {
     const position = this.#positions.get(id)
     if (position === undefined) return undefined
-    const row = this.#statements.get(`${READ} where position = ?`, [position])
-    return row === undefined ? undefined : instanceOf(row)
+    const row = this.#statements.get(`${READ_PASSING} where position = ?`, [position])
+    return row === undefined ? undefined : readPassing(row)
   }
 
-  /** How all instances here stand, with their positions. */
-  records(): readonly { readonly position: number; readonly record: InstanceRecord }[] {
+  /** How the instances here stand that a query may ask for, newest first: no more than its limit, unless it asks for what only their texts say. */
+  records({ workflowId, startedAfter, startedBefore, status, businessKey, limit }: StoredPage, before: ListPosition | undefined): readonly ListedRecord[] {
     if (this.size === 0) return []
-    return this.#statements.all(READ, []).map((row) => ({ position: Number(row['position']), record: listedRecordOf(row, (readable) => instanceOf(readable).record) }))
+    const conditions = new Conditions()
+    if (workflowId !== undefined) conditions.add('workflow_id = ?', workflowId)
+    conditions.addStart({ startedAfter, startedBefore }, before, 'position')
+    const most = status === undefined && businessKey === undefined ? limit : -1
+    return this.#statements.all(`${READ_PASSING} ${conditions.text} order by started_at desc, position desc limit ?`, [...conditions.values, most])
+      .map((row) => ({ position: Number(row['position']), record: listedRecordOf(row, (readable) => readPassing(readable).record) }))
   }
 
   /** Writes what was gathered. */
   flush(): void {
     for (let first = 0; first < this.#added.length; first += MOST_AT_ONCE) {
       const rows = this.#added.slice(first, first + MOST_AT_ONCE)
-      this.#run('passing', PUT[rows.length] ?? '', ...rows.flatMap(({ id, position, definition, text }) => [position, id, definition, text]))
+      this.#run('passing', putStatement(rows.length), ...rows.flatMap(({ position, id, definition, startedAt, text }) => [position, id, definition, startedAt, text]))
     }
     for (const [first, last] of runsOf(this.#removed.map(({ position }) => position))) this.#run('passing', REMOVE, first, last)
   }
@@ -102,11 +116,21 @@ export class PassingTable {
   }
 }
 
-/** @throws {@link HostError} `SNAPSHOT_INCOMPATIBLE` */
-function instanceOf(row: Row): PassingInstance {
+const putStatements: string[] = []
+
+function putStatement(rows: number): string {
+  return putStatements[rows] ??= `insert or replace into passing (position, id, definition, started_at, instance) values ${Array.from({ length: rows }, () => '(?, ?, ?, ?, ?)').join(', ')}`
+}
+
+/** The instance of a row. @throws {@link HostError} `SNAPSHOT_INCOMPATIBLE` when a newer release wrote it, or it is damaged */
+export function readPassing(row: Row): PassingInstance {
   const text = jsonOf(row, 'instance') as PassingText
-  if (text.form > PASSING_FORM) throw unreadable(row, `has a text of form ${String(text.form)}; this release knows ${String(PASSING_FORM)}. Finish it with the release that wrote it`)
-  return passingOf(text, String(row['definition']))
+  try {
+    if (text.form <= PASSING_FORM) return passingOf(text, String(row['definition']))
+  } catch (cause) {
+    throw unreadableInstance(row, 'is damaged in the store: its text does not say what it should. See "sonatina store verify"', cause)
+  }
+  throw unreadableInstance(row, `has a text of form ${String(text.form)}; this release knows ${String(PASSING_FORM)}. Finish it with the release that wrote it`)
 }
 
 /** The least and the greatest of each run of numbers that follow each other; instances that begin together often end together. */

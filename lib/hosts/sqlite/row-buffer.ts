@@ -9,7 +9,6 @@ const WAITS = 'insert or ignore into wait (instance_id, key) select value->>0, v
 const RECEIVED = 'insert or ignore into inbox (target, event, received_at) select value->>0, value->>1, value->>2 from json_each(?)'
 const HISTORY = 'insert or replace into history (instance_id, sequence, steps) select value->>0, value->>1, value->>2 from json_each(?)'
 const IDS = '(select value from json_each(?))'
-const REMOVE_INSTANCES = `delete from instance where id in ${IDS}`
 const REMOVALS: readonly (readonly [table: string, sql: string])[] = [
   ['timer', `delete from timer where instance_id in ${IDS}`],
   ['wait', `delete from wait where instance_id in ${IDS}`],
@@ -28,8 +27,8 @@ export class RowBuffer {
   #waits: (readonly [id: string, key: string])[] = []
   #received: (readonly [target: string, event: string, at: number])[] = []
   #history: (readonly [id: string, sequence: number, steps: string])[] = []
+  /** Instances whose rows go. */
   #removed: string[] = []
-  #removedWith: string[] = []
 
   constructor(run: RunStatement) {
     this.#run = run
@@ -47,14 +46,9 @@ export class RowBuffer {
     this.#history.push([id, steps[0]?.sequence ?? 0, JSON.stringify(steps)])
   }
 
-  /** The row of an instance goes. */
-  removed(id: string): void {
-    this.#removed.push(id)
-  }
-
   /** The rows that belong to an instance go. */
-  removedWith(id: string): void {
-    this.#removedWith.push(id)
+  belongingsRemoved(id: string): void {
+    this.#removed.push(id)
   }
 
   /** Writes what was gathered; removals last, for they hold for the rest. */
@@ -62,8 +56,7 @@ export class RowBuffer {
     this.#write('wait', WAITS, this.#waits)
     this.#write('inbox', RECEIVED, this.#received)
     this.#write('history', HISTORY, this.#history)
-    this.#write('instance', REMOVE_INSTANCES, this.#removed)
-    for (const [table, sql] of REMOVALS) this.#write(table, sql, this.#removedWith)
+    for (const [table, sql] of REMOVALS) this.#write(table, sql, this.#removed)
     this.clear()
   }
 
@@ -79,6 +72,5 @@ export class RowBuffer {
     this.#received = []
     this.#history = []
     this.#removed = []
-    this.#removedWith = []
   }
 }

@@ -8,18 +8,10 @@ import type { Row } from './statements.ts'
 const STATE_FORM = 1
 
 /** Columns of the table `instance`, in the order of {@link valuesOf}. */
-const INSTANCE_COLUMNS = [
+export const INSTANCE_COLUMNS = [
   'id', 'workflow_id', 'definition', 'status', 'business_key', 'parent_id', 'parent_token', 'dependent', 'busy', 'undelivered',
   'started_at', 'ended_at', 'place', 'next_step', 'facts', 'state', 'record', 'continuation',
 ] as const
-
-/**
- * Writes the row of an instance: its position and {@link valuesOf} stand for the placeholders. Where another one has the position, as
- * may be after a vacuum or an import, it comes last.
- */
-export const PUT_INSTANCE = `insert into instance (rowid, ${INSTANCE_COLUMNS.join(', ')})
-  values ((select ?1 where not exists (select 1 from instance where rowid = ?1)), ${INSTANCE_COLUMNS.map(() => '?').join(', ')})
-  on conflict (id) do update set ${INSTANCE_COLUMNS.filter((name) => name !== 'id').map((name) => `${name} = excluded.${name}`).join(', ')}`
 
 /** The values of a row. */
 export function valuesOf(instance: StoredInstance): readonly (string | number | null)[] {
@@ -112,7 +104,7 @@ export function listedRecordOf(row: Row, read: (row: Row) => InstanceRecord = re
 function stateOf(row: Row): Pick<StoredInstance, 'steps'> & { readonly state: PersistedInstance } | undefined {
   if (typeof row['state'] !== 'string') return undefined
   const { form, steps, ...state } = jsonOf(row, 'state') as PersistedInstance & Pick<StoredInstance, 'steps'> & { readonly form: number }
-  if (form > STATE_FORM) throw unreadable(row, `has a state of form ${String(form)}; this release knows ${String(STATE_FORM)}. Finish it with the release that wrote it`)
+  if (form > STATE_FORM) throw unreadableInstance(row, `has a state of form ${String(form)}; this release knows ${String(STATE_FORM)}. Finish it with the release that wrote it`)
   return { state, ...(steps === undefined ? {} : { steps }) }
 }
 
@@ -121,11 +113,11 @@ export function jsonOf(row: Row, column: string): unknown {
   try {
     return JSON.parse(String(row[column]))
   } catch (cause) {
-    throw unreadable(row, `is damaged in the store: its ${column} is no JSON. See "sonatina store verify"`, cause)
+    throw unreadableInstance(row, `is damaged in the store: its ${column} is no JSON. See "sonatina store verify"`, cause)
   }
 }
 
 /** Tells that an instance is there and cannot be read. */
-export function unreadable(row: Row, why: string, cause?: unknown): HostError {
+export function unreadableInstance(row: Row, why: string, cause?: unknown): HostError {
   return new HostError({ code: 'SNAPSHOT_INCOMPATIBLE', message: `Instance ${String(row['id'])} of "${String(row['workflow_id'])}" ${why}`, cause })
 }

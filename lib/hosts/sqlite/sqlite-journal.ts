@@ -1,4 +1,4 @@
-import type { HostError } from '../../errors/index.ts'
+import { HostError } from '../../errors/index.ts'
 import type { CloudEventRecord } from '../../events/index.ts'
 import type { HistoryStep } from '../../instance/index.ts'
 import type { CrashPoint } from '../durability.ts'
@@ -22,7 +22,14 @@ export interface SqliteJournalOptions extends OpenOptions {
  * @throws {@link HostError} `STORE_UNAVAILABLE`, `STORE_LOCKED`, `SNAPSHOT_INCOMPATIBLE`
  */
 export function openSqliteJournal(options: SqliteJournalOptions): Journal {
-  return new SqliteJournal(openDatabase(options), options)
+  const owned = openDatabase({ ...options, synchronous: 'NORMAL' })
+  try {
+    return new SqliteJournal(owned, options)
+  } catch (error) {
+    // Else the store would be locked against the next attempt.
+    owned.close()
+    throw toHostError(error, options.file)
+  }
 }
 
 class SqliteJournal implements Journal {
@@ -34,41 +41,32 @@ class SqliteJournal implements Journal {
   readonly #probe: ((point: CrashPoint) => void) | undefined
   /** Absent where commits are not brought to the disk one by one. */
   readonly #log: LogSync | undefined
+  /** A sync has failed: what the log holds may not be on the disk. */
+  #isDoubtful = false
   #isOpen = false
 
   constructor(owned: OwnedDatabase, { file, probe, synchronous }: SqliteJournalOptions) {
     this.#owned = owned
-    if (synchronous === 'FULL') {
-      this.#log = new LogSync(file)
-      owned.database.pragma('synchronous = NORMAL')
-    }
-    this.#statements = new Statements(owned.database)
+    this.#statements = new Statements(owned.database, file)
     this.#file = file
     this.#probe = probe
     const run: RunStatement = (table, sql, ...values) => { this.#run(table, sql, ...values) }
-    this.#instances = this.#try(() => new Instances(this.#statements, run))
+    this.#instances = new Instances(this.#statements, run)
     this.#rows = new RowBuffer(run)
-  }
-
-  #try<Result>(work: () => Result): Result {
-    try {
-      return work()
-    } catch (error) {
-      throw toHostError(error, this.#file)
-    }
+    if (synchronous === 'FULL') this.#log = new LogSync(file)
   }
 
   #run(table: string, sql: string, ...values: readonly unknown[]): void {
-    this.#try(() => { this.#statements.run(sql, values) })
+    this.#statements.run(sql, values)
     this.#probe?.(`write:${table}`)
   }
 
   #get(sql: string, ...values: readonly unknown[]): Row | undefined {
-    return this.#try(() => this.#statements.get(sql, values))
+    return this.#statements.get(sql, values)
   }
 
   #all(sql: string, ...values: readonly unknown[]): readonly Row[] {
-    return this.#try(() => this.#statements.all(sql, values))
+    return this.#statements.all(sql, values)
   }
 
   #texts(column: string, sql: string, ...values: readonly unknown[]): readonly string[] {
@@ -78,17 +76,15 @@ class SqliteJournal implements Journal {
   // --- transactions ---
 
   begin(): void {
-    this.#try(() => {
-      this.#owned.assertInPlace()
-      this.#statements.run('begin immediate')
-    })
+    this.#owned.assertInPlace()
+    this.#statements.run('begin immediate')
     this.#isOpen = true
   }
 
   commit(): void {
     this.#instances.flush()
     this.#rows.flush()
-    this.#try(() => { this.#statements.run('commit') })
+    this.#statements.run('commit')
     this.#isOpen = false
     this.#instances.committed()
   }
@@ -105,26 +101,49 @@ class SqliteJournal implements Journal {
     }
   }
 
-  sync(done: (error?: HostError) => void): boolean {
+  sync(done: (error?: HostError) => void): void {
     const log = this.#log
-    if (log === undefined) return false
-    this.#try(() => {
-      log.start((error) => {
-        if (error === null) done()
-        else done(toHostError(error, this.#file))
-      })
+    if (log === undefined || this.#isDoubtful) {
+      this.syncNow()
+      done()
+      return
+    }
+    log.start((error) => {
+      if (error === null) {
+        done()
+        return
+      }
+      this.#isDoubtful = true
+      done(toHostError(error, this.#file))
     })
-    return true
   }
 
   syncNow(): void {
-    this.#try(() => { this.#log?.now() })
+    try {
+      if (this.#isDoubtful) this.#beginNewLog()
+      else this.#log?.now()
+      this.#isDoubtful = false
+    } catch (error) {
+      this.#isDoubtful = true
+      throw toHostError(error, this.#file)
+    }
+  }
+
+  // Where a sync has failed the system takes what it could not write for written: that the next one succeeds says nothing. What the log
+  // holds is written again, to the database, and the log begins anew.
+  #beginNewLog(): void {
+    const row = this.#get('pragma wal_checkpoint(truncate)')
+    if (row?.['busy'] !== 0) throw new HostError({ code: 'STORE_UNAVAILABLE', message: `The store ${this.#file} cannot be used: its log could not be moved into it` })
   }
 
   close(): void {
     this.rollback()
     this.#log?.close()
-    this.#try(() => { this.#owned.close() })
+    try {
+      this.#owned.close()
+    } catch (error) {
+      throw toHostError(error, this.#file)
+    }
   }
 
   // --- instances ---
@@ -142,19 +161,19 @@ class SqliteJournal implements Journal {
   }
 
   remove(id: string, isBare = false): void {
-    if (!this.#instances.removePassing(id)) this.#rows.removed(id)
-    if (!isBare) this.#rows.removedWith(id)
+    this.#instances.remove(id)
+    if (!isBare) this.#rows.belongingsRemoved(id)
   }
 
-  get: Journal['get'] = (id) => this.#try(() => this.#instances.get(id))
+  get: Journal['get'] = (id) => this.#instances.get(id)
 
-  sleeper: Journal['sleeper'] = (id) => this.#try(() => this.#instances.sleeper(id))
+  sleeper: Journal['sleeper'] = (id) => this.#instances.sleeper(id)
 
-  list: Journal['list'] = (page) => this.#try(() => this.#instances.list(page))
+  list: Journal['list'] = (page) => this.#instances.list(page)
 
-  countAlive: Journal['countAlive'] = () => this.#try(() => this.#instances.countAlive())
+  countAlive: Journal['countAlive'] = () => this.#instances.countAlive()
 
-  busy: Journal['busy'] = () => this.#try(() => this.#instances.busy())
+  busy: Journal['busy'] = () => this.#instances.busy()
 
   childOf(parentId: string, token: string): string | undefined {
     const row = this.#get('select id from instance where parent_id = ? and parent_token = ? order by rowid desc limit 1', parentId, token)

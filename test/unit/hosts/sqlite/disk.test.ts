@@ -1,7 +1,18 @@
 import { expect } from 'chai'
 import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import type { FunctionResult } from '../../../../lib/functions/index.ts'
 import { createDurableProject, type DurableProject } from '../../../support/durable-runtime.ts'
 import { call, definition, event, FIRST, until, WAIT } from '../durable-definitions.ts'
+
+const BROKEN = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
+
+function readPassing(file: string): readonly string[] {
+  const database = new (createRequire(import.meta.url)('libsql') as new (path: string) => { prepare(sql: string): { all(): readonly { instance: string }[] }; close(): void })(file)
+  const rows = database.prepare('select instance from passing').all()
+  database.close()
+  return rows.map(({ instance }) => instance)
+}
 
 type Answer = (error: NodeJS.ErrnoException | null) => void
 
@@ -17,10 +28,23 @@ describe('hosts: sqlite, while the disk works', () => {
       definitions: [
         definition('order', [{ name: 'Call', type: 'operation', actions: [call({ arguments: { order: '${ .order }' } })], end: true }]),
         definition('wait', [FIRST, WAIT]),
+        definition('parent', [{ name: 'Child', type: 'operation', actions: [{ subFlowRef: 'wait' }], end: true }]),
+        definition('both', [{
+          name: 'Both',
+          type: 'parallel',
+          branches: [
+            { name: 'one', actions: [{ subFlowRef: 'wait' }] },
+            { name: 'two', actions: [call(), { subFlowRef: 'wait' }] },
+          ],
+          end: true,
+        }]),
       ],
       settings: { 'sonatina.store': 'sqlite' },
     })
-    fs.fdatasync = ((_: number, answer: Answer) => { asked.push(answer) }) as typeof fs.fdatasync
+    fs.fdatasync = ((descriptor: number, answer: Answer) => {
+      expect(fs.fstatSync(descriptor).ino).to.equal(fs.statSync(`${project.file}-wal`).ino)
+      asked.push(answer)
+    }) as typeof fs.fdatasync
   })
   afterEach(async () => {
     Object.assign(fs, { fdatasync, fdatasyncSync })
@@ -112,12 +136,109 @@ describe('hosts: sqlite, while the disk works', () => {
     await runtime.close(0)
   })
 
+  it('whoever asks for an instance whose end is being written waits, too', async () => {
+    const runtime = await project.open()
+    const { host } = runtime
+    const started = host.start({ workflowId: 'order', input: { order: 'a' }, respondAsync: true })
+    await until(() => asked.length === 1)
+    answer()
+    const { id } = await started
+    await until(() => asked.length === 1)
+    const reads = [host.get('order', id), host.find('order', id), host.history('order', id)]
+    expect(await Promise.all(reads.map(isSettled))).to.deep.equal([false, false, false])
+    answer()
+    expect(await Promise.all(reads)).to.deep.equal([undefined, undefined, []])
+    await runtime.close(0)
+  })
+
+  it('a caller is not answered while a branch beside the one that waits has moved on', async () => {
+    let answerCall: ((result: FunctionResult) => void) | undefined
+    const runtime = await project.open({ call: () => new Promise((resolve) => { answerCall = resolve }) })
+    const { host } = runtime
+    const started = host.start({ workflowId: 'both', input: {} })
+    await until(() => asked.length === 1)
+    answer()
+    // The first sub-flow is being written; the second branch goes on.
+    await until(() => asked.length === 1)
+    answerCall?.({ output: 1 })
+    await iterations()
+    answer()
+    expect(await isSettled(started)).to.equal(false)
+    await until(() => asked.length === 1)
+    answer()
+    await until(() => asked.length === 1)
+    answer()
+    const { waitingFor } = await started
+    expect(waitingFor?.map(({ kind }) => kind)).to.deep.equal(['subflow', 'subflow'])
+    await runtime.close(0)
+  })
+
+  it('what was not carried out before the close is carried out by the next process', async () => {
+    const runtime = await project.open()
+    const { host } = runtime
+    const started = host.start({ workflowId: 'parent', input: {}, respondAsync: true })
+    await until(() => asked.length === 1)
+    const id = (JSON.parse(readPassing(project.file)[0] ?? '') as { facts: { id: string } }).facts.id
+    const changed = host.mergeData('parent', id, { more: true })
+    await iterations(2)
+    await runtime.close(0)
+    await Promise.all([started, changed])
+    Object.assign(fs, { fdatasync, fdatasyncSync })
+    const next = await project.open()
+    await next.quiet()
+    const { instances } = await next.host.list({ limit: 9 })
+    expect(instances.map(({ workflowId, status }) => [workflowId, status])).to.have.deep.members([['parent', 'waiting'], ['wait', 'waiting']])
+    expect(instances.find((instance) => instance.id === id)?.data).to.deep.equal({ more: true })
+    await next.close(0)
+  })
+
+  it('with `NORMAL` nobody waits for it', async () => {
+    const runtime = await project.open({ settings: { 'sonatina.store': 'sqlite', 'sonatina.store.sqlite.synchronous': 'NORMAL' } })
+    expect((await runtime.host.start({ workflowId: 'order', input: { order: 'a' } })).status).to.equal('completed')
+    expect(asked).to.deep.equal([])
+    await runtime.close(0)
+  })
+
+  it('when it fails for an end, the caller is told that it was one', async () => {
+    const runtime = await project.open()
+    const { host } = runtime
+    const started = host.start({ workflowId: 'order', input: { order: 'a' } }).catch((error: unknown) => error as { code: string; message: string })
+    await until(() => asked.length === 1)
+    answer()
+    await until(() => asked.length === 1)
+    answer(BROKEN)
+    const refused = await started
+    expect(refused).to.include({ code: 'STORE_UNAVAILABLE' })
+    expect('message' in refused && refused.message).to.match(/^Instance \S+ has ended, and its result could not be kept: do not start it again\. /)
+    project.clock.advance(1000)
+    await runtime.quiet()
+    expect((await host.readiness()).ready).to.equal(true)
+    expect(project.calls).to.deep.equal([{ order: 'a' }])
+    await runtime.close(0)
+  })
+
+  it('after it failed what the log holds is written anew before anything else is taken for safe', async () => {
+    const runtime = await project.open()
+    const { host } = runtime
+    const started = host.start({ workflowId: 'wait', input: { order: 'a' } }).catch((error: unknown) => error)
+    await until(() => asked.length === 1)
+    expect(fs.statSync(`${project.file}-wal`).size).to.be.greaterThan(0)
+    answer(BROKEN)
+    expect(await started).to.include({ code: 'STORE_UNAVAILABLE' })
+    project.clock.advance(1000)
+    await runtime.quiet()
+    expect(fs.statSync(`${project.file}-wal`).size).to.equal(0)
+    expect((await host.list({ limit: 9 })).instances.map(({ status }) => status)).to.deep.equal(['waiting'])
+    expect((await host.readiness()).ready).to.equal(true)
+    await runtime.close(0)
+  })
+
   it('a disk that fails refuses those that wait, and all goes on from what is stored when it works again', async () => {
     const runtime = await project.open()
     const { host } = runtime
     const started = host.start({ workflowId: 'order', input: { order: 'a' } }).catch((error: unknown) => error as { code: string; message: string; details: { processInstanceId: string } })
     await until(() => asked.length === 1)
-    answer(Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' }))
+    answer(BROKEN)
     const refused = await started
     expect(refused).to.include({ code: 'STORE_UNAVAILABLE' })
     expect((await host.readiness()).ready).to.equal(false)

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createLogger } from '../../../../lib/common/index.ts'
 import type { FunctionCall, FunctionResult } from '../../../../lib/functions/index.ts'
@@ -105,52 +106,93 @@ describe('hosts: sqlite, instances under way', () => {
   it('that cannot be read are told by name, and keep no other from going on', async () => {
     const runtime = await project.open({ call: slow })
     const ids: string[] = []
-    for (const order of ['a', 'b', 'c']) ids.push((await runtime.host.start({ workflowId: 'order', input: { order }, respondAsync: true })).id)
+    for (const order of ['a', 'b', 'c', 'd', 'e']) ids.push((await runtime.host.start({ workflowId: 'order', input: { order }, respondAsync: true })).id)
     await runtime.close(0)
-    change(`update passing set instance = '{"form":1,' where id = ?`, ids[0])
-    change(`update passing set instance = '{"form":2}' where id = ?`, ids[1])
+    const texts = ['{"form":1,', '{"form":2}', '{"form":1}', 'null']
+    texts.forEach((text, index) => { change('update passing set instance = ? where id = ?', text, ids[index]) })
     const lines: string[] = []
     const next = await project.open({ log: createLogger({ level: 'error', write: (line) => { lines.push(line) } }) })
     await next.quiet()
-    expect((await next.host.list({ limit: 9 })).instances.map(({ id, status, workflowId }) => [id, status, workflowId])).to.have.deep.members([
-      [ids[0], 'active', 'order'], [ids[1], 'active', 'order'], [ids[2], 'waiting', 'order'],
-    ])
-    expect(lines.some((line) => line.includes(`Instance ${String(ids[0])} of \\"order\\" is damaged in the store`))).to.equal(true)
-    expect(lines.some((line) => line.includes(`Instance ${String(ids[1])} of \\"order\\" has a text of form 2`))).to.equal(true)
-    expect(project.calls).to.deep.equal([{ order: 'c' }])
+    expect((await next.host.readiness()).ready).to.equal(true)
+    expect((await next.host.list({ limit: 9, workflowId: 'order' })).instances.map(({ id, status, startedAt }) => [id, status, startedAt])).to.deep.equal(
+      [...ids].reverse().map((id, index) => [id, index === 0 ? 'waiting' : 'active', project.clock.now()]))
+    expect(project.calls).to.deep.equal([{ order: 'e' }])
     await next.close(0)
+    const told = [
+      'is damaged in the store: its instance is no JSON', 'has a text of form 2; this release knows 1',
+      'is damaged in the store: its text does not say what it should', 'is damaged in the store: its text does not say what it should',
+    ].map((text, index) => `Instance ${String(ids[index])} of "order" ${text}`)
+    for (const text of told) expect(lines.some((line) => line.includes(JSON.stringify(text).slice(1, -1))), text).to.equal(true)
     const store = openStore(project.file, 0)
-    expect(store.verify()).to.deep.equal([`instance ${String(ids[0])}: instance is no JSON`])
-    expect(store.summary().instances).to.include({ unreadable: 2, waiting: 1 })
+    expect(store.verify().map((fault) => told.find((text) => fault.startsWith(text)))).to.deep.equal(told)
+    expect(store.summary().instances).to.deep.equal({ unreadable: 4, waiting: 1 })
     store.close()
   })
 
-  it('come last where another has their position, as after an import', async () => {
+  it('come last where others have their positions, as after an import', async () => {
     const runtime = await project.open({ call: slow })
-    const { id } = await runtime.host.start({ workflowId: 'order', input: { order: 'a' }, respondAsync: true })
+    const ids: string[] = []
+    for (const order of ['a', 'b']) ids.push((await runtime.host.start({ workflowId: 'order', input: { order }, respondAsync: true })).id)
     await runtime.close(0)
-    const [{ position } = {}] = rows('passing')
-    change(`insert into instance (rowid, id, workflow_id, definition, status, dependent, busy, undelivered, started_at, ended_at, next_step, facts, record)
-      values (?, 'other', 'order', '', 'completed', 0, 0, 0, 0, ?, 0, '{}', '{}')`, position, project.clock.now())
+    for (const { position } of rows('passing')) {
+      change(`insert into instance (rowid, id, workflow_id, definition, status, dependent, busy, undelivered, started_at, ended_at, next_step, facts, record)
+        values (?, ?, 'order', '', 'completed', 0, 0, 0, 0, ?, 0, '{}', '{"startedAt":0}')`, position, `other${String(position)}`, project.clock.now())
+    }
     const next = await project.open({ settings: { 'sonatina.instances.retention': 'P1D' } })
     await next.quiet()
-    expect(rows('instance').map((row) => [row['id'], row['status']])).to.deep.equal([['other', 'completed'], [id, 'waiting']])
+    expect(rows('instance').map((row) => row['id'])).to.deep.equal(['other1', 'other2', ...ids])
     expect(rows('passing')).to.deep.equal([])
+    expect((await next.host.list({ limit: 9, status: ['waiting'] })).instances.map(({ id }) => id)).to.deep.equal([...ids].reverse())
     await next.close(0)
   })
 
   it('are taken up from a store of the schema before, where they stand among the others', async () => {
-    const runtime = await project.open()
-    const { id } = await runtime.host.start({ workflowId: 'order', input: { order: 'a' } })
+    const runtime = await project.open({ call: slow })
+    const { id } = await runtime.host.start({ workflowId: 'order', input: { order: 'a' }, respondAsync: true })
+    const before = await runtime.host.history('order', id)
+    const made = project.killed()
+    projects.push(made)
     await runtime.close(0)
-    change('drop table passing')
-    change('pragma user_version = 2')
-    const next = await project.open()
-    expect((await next.host.list({ limit: 9 })).instances.map((instance) => instance.id)).to.deep.equal([id])
-    expect((await next.host.deliver(event('go', 'a'))).instances).to.deep.equal([id])
+    const [passing] = rows('passing', made)
+    const [{ text, hash } = {}] = rows('definition', made)
+    const { facts, status, state } = JSON.parse(String(passing?.['instance'])) as { facts: object; status: string; state: object }
+    rmSync(made.file)
+    rmSync(`${made.file}-wal`, { force: true })
+    const old = new Database(made.file)
+    old.exec('pragma journal_mode = wal')
+    for (const step of MIGRATIONS.slice(0, 2)) old.exec(step)
+    old.exec('pragma user_version = 2')
+    old.prepare('insert into definition (hash, workflow_id, version, uri, text) values (?, ?, ?, ?, ?)').run(hash, 'order', '1', 'order.sw.json', text)
+    old.prepare(`insert into instance (id, workflow_id, definition, status, dependent, busy, undelivered, started_at, next_step, facts, state, record)
+      values (?, 'order', ?, ?, 0, 1, 0, ?, ?, ?, ?, ?)`).run(
+      id, hash, status, made.clock.now(), before.length, JSON.stringify(facts), JSON.stringify({ form: 1, steps: before, ...state }),
+      JSON.stringify({ id, workflowId: 'order', version: '1', status, startedAt: made.clock.now() }))
+    old.close()
+    const next = await made.open()
+    await next.quiet()
+    expect(made.calls).to.deep.equal([{ order: 'a' }])
+    expect((await next.host.history('order', id)).slice(0, before.length)).to.deep.equal(before)
+    await next.host.deliver(event('go', 'a'))
+    await next.quiet()
+    expect([rows('instance', made), rows('passing', made)]).to.deep.equal([[], []])
     await next.close(0)
-    const store = openStore(project.file, 0)
+    const store = openStore(made.file, 0)
     expect(store.summary()).to.include({ schemaVersion: MIGRATIONS.length })
     store.close()
+  })
+
+  it('are listed once each while they move, end and begin between two pages', async () => {
+    const runtime = await project.open({ call: slow })
+    const ids: string[] = []
+    for (let number = 0; number < 8; number += 1) ids.push((await runtime.host.start({ workflowId: 'order', input: { order: `o${String(number)}` }, respondAsync: true })).id)
+    await until(() => answers.length === 8)
+    const first = await runtime.host.list({ limit: 3 })
+    // One of the first page and one of the others come to wait, a new one begins.
+    for (const number of [6, 2]) answers[number]?.({ output: 1 })
+    await until(() => rows('instance').length === 2)
+    await runtime.host.start({ workflowId: 'order', input: { order: 'new' }, respondAsync: true })
+    const second = await runtime.host.list({ limit: 9, ...(first.cursor === undefined ? {} : { cursor: first.cursor }) })
+    expect([...first.instances, ...second.instances].map(({ id }) => id)).to.deep.equal([...ids].reverse())
+    await runtime.close(0)
   })
 })
