@@ -29,7 +29,7 @@ export interface CommitsOptions {
   readonly safe: (turns: readonly CommittedTurn[]) => void
   /** What is not committed has not happened. */
   readonly lost: () => void
-  /** The store can be written again. */
+  /** The store can be written again: what it holds is to be taken up, which ends the problem. */
   readonly mended: () => Promise<void>
 }
 
@@ -72,9 +72,14 @@ export class Commits {
     this.#mending = new Mending({ ...options, isBusy: () => this.#batch !== undefined })
   }
 
-  /** Everything is safe. */
+  /** All that has happened is safe. */
+  get isSafe(): boolean {
+    return this.#batch === undefined && this.#isEmpty
+  }
+
+  /** Nothing is left to do. */
   get isIdle(): boolean {
-    return !this.#scheduled && this.#batch === undefined && this.#isEmpty
+    return !this.#scheduled && this.isSafe
   }
 
   /** Nothing has come together for the next commit. */
@@ -127,10 +132,12 @@ export class Commits {
     })
   }
 
-  #flush(): void {
+  #flush(isLast = false): void {
     this.#scheduled = false
     const { shelf, parts: { queue } } = this.#options
     if (this.#batch !== undefined || this.#isEmpty || shelf.phase === 'closed') return
+    // What comes while the store fails is written when it is mended: see `resume`.
+    if (shelf.problem !== undefined && !isLast) return
     const moved = this.#dirty
     const callers = this.#callers
     this.#callers = []
@@ -181,7 +188,6 @@ export class Commits {
     if (this.#batch !== batch) return
     this.#batch = undefined
     try {
-      // What the store holds is taken up again when it works: nothing goes on beside that.
       const problem = error ?? this.#options.shelf.problem
       if (problem !== undefined) throw problem
       this.#options.safe(batch.turns)
@@ -193,11 +199,16 @@ export class Commits {
     for (const { done } of batch.callers) done()
   }
 
+  /** The store is mended: what has come meanwhile is written. */
+  resume(): void {
+    if (!this.#isEmpty) this.#schedule()
+  }
+
   /** Commits what there is, and returns when it is safe, or has failed. */
   finish(): void {
     // What becomes safe may lead to another commit.
     while (this.#batch !== undefined || !this.#isEmpty) {
-      if (this.#batch === undefined) this.#flush()
+      if (this.#batch === undefined) this.#flush(true)
       if (this.#batch !== undefined) this.#confirmNow(this.#batch)
     }
   }

@@ -1,5 +1,6 @@
+import type { CloudEventRecord } from '../events/index.ts'
 import type { CallCommand, Command } from '../instance/index.ts'
-import type { Commits } from './commits.ts'
+import type { Commits, Write } from './commits.ts'
 import type { Durability } from './durability.ts'
 import { continueId, detachedId, outgoingId } from './durable-writes.ts'
 import type { DurableLife, LiveInstance } from './live-instance.ts'
@@ -7,6 +8,7 @@ import { Outbox } from './outbox.ts'
 import type { Parts } from './parts.ts'
 import type { Resumption } from './resumption.ts'
 import type { Shelf } from './shelf.ts'
+import { asStoreFailure } from './store-failure.ts'
 import type { StoredIntention } from './journal.ts'
 
 /** What the carrying out of effects needs. */
@@ -33,8 +35,23 @@ export class DurableEffects {
     this.outbox = new Outbox({
       clock,
       forward: durability.forward,
-      loopback: (event) => loopback ? new Promise((resolve) => { parts.queue.add(() => { parts.router.deliver(event); resolve() }) }) : Promise.resolve(),
+      loopback: (event) => loopback ? this.#loopBack(event) : Promise.resolve(),
       sent: (id) => { commits.later((journal) => { journal.removeOutgoing(id) }) },
+    })
+  }
+
+  #loopBack(event: CloudEventRecord): Promise<void> {
+    const { parts, commits } = this.#options
+    return new Promise((resolve, reject) => {
+      parts.queue.add(() => {
+        try {
+          parts.router.deliver(event)
+          resolve()
+        } catch (error) {
+          reject(asStoreFailure(error))
+          commits.attend(() => { throw error })
+        }
+      })
     })
   }
 
@@ -68,7 +85,7 @@ export class DurableEffects {
 
   #perform(live: LiveInstance, command: Exclude<Command, { kind: 'timer' | 'publish' }>, effectId: string | undefined): void {
     const { parts: { turns, subflows, queue }, durability: { probe } } = this.#options
-    if (effectId !== undefined) this.#carrying.add(effectId)
+    if (effectId !== undefined) this.carry(effectId)
     if (command.kind === 'subflow') {
       if (effectId === undefined) live.starting.add(command.token)
       queue.add(() => { subflows.start(live, command, effectId) })
@@ -97,10 +114,24 @@ export class DurableEffects {
     }
   }
 
+  /** Begins to carry an intention out; gives false when that is under way already. */
+  carry(effectId: string): boolean {
+    if (this.#carrying.has(effectId)) return false
+    this.#carrying.add(effectId)
+    return true
+  }
+
+  /** The write that belongs to the commit by which an intention is carried out. */
+  carried(effectId: string): Write {
+    return (journal) => {
+      this.#carrying.delete(effectId)
+      journal.removeIntention(effectId)
+    }
+  }
+
   /** An intention that the store holds is carried out. */
   done(effectId: string): void {
-    this.#carrying.delete(effectId)
-    this.#options.commits.later((journal) => { journal.removeIntention(effectId) })
+    this.#options.commits.later(this.carried(effectId))
   }
 
   /** Looks at what an instance came to by a turn that is safe. */
@@ -117,7 +148,9 @@ export class DurableEffects {
     }
     shelf.forgetHeaders(live.facts.id)
     if (continuation !== undefined && live.facts.parent?.token === undefined && shelf.phase === 'open') {
-      queue.add(() => { ends.continue(live.facts, continuation, continueId(live)) })
+      const id = continueId(live)
+      this.carry(id)
+      queue.add(() => { ends.continue(live.facts, continuation, id) })
     }
   }
 
@@ -126,8 +159,10 @@ export class DurableEffects {
     const { parts: { ends, births, queue }, shelf, resumption, newLife } = this.#options
     if (this.#carrying.has(id)) return
     if (effect.kind === 'stop') ends.stop(effect.instanceId)
-    else if (effect.kind === 'continue') ends.continue(facts, effect.continuation, id)
-    else {
+    else if (effect.kind === 'continue') {
+      this.carry(id)
+      ends.continue(facts, effect.continuation, id)
+    } else {
       const workflow = shelf.workflow(definition)
       if (workflow === undefined) return
       const live = resumption.find(facts.id) ?? births.restore(facts, workflow, undefined, newLife())

@@ -1,7 +1,7 @@
 import type { HostError } from '../errors/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
 import type { HistoryStep } from '../instance/index.ts'
-import { Commits, type CommittedTurn } from './commits.ts'
+import { Commits, type CommittedTurn, type Write } from './commits.ts'
 import type { DeployedWorkflow } from './deployments.ts'
 import type { Durability } from './durability.ts'
 import { DurableEffects } from './durable-effects.ts'
@@ -86,6 +86,11 @@ export class DurableLives implements Durables {
     return this.#shelf.putAway
   }
 
+  /** All that has happened is safe. */
+  get isSafe(): boolean {
+    return this.#commits.isSafe
+  }
+
   /** Nothing is left to write. */
   get isIdle(): boolean {
     return this.#commits.isIdle
@@ -100,7 +105,7 @@ export class DurableLives implements Durables {
     if (this.problem !== undefined) throw this.problem
     this.#shelf.open()
     const life = this.#newLife()
-    if (effectId !== undefined) life.alongside.push((journal) => { journal.removeIntention(effectId) })
+    if (effectId !== undefined) life.alongside.push(this.#effects.carried(effectId))
     if (request?.idempotencyKey !== undefined) life.place = { key: `${request.workflowId}\n${request.idempotencyKey}`, body: bodyOf(input) }
     if (parent?.live.durable !== undefined && parent.link.onParentComplete === 'terminate') parent.live.durable.hasDependents = true
     return life
@@ -195,8 +200,23 @@ export class DurableLives implements Durables {
     this.#commits.whenSafe(done, failed)
   }
 
+  carry(effectId: string): boolean {
+    return this.#effects.carry(effectId)
+  }
+
+  carried(effectId: string): Write {
+    return this.#effects.carried(effectId)
+  }
+
   done(effectId: string): void {
     this.#effects.done(effectId)
+  }
+
+  release(childId: string, parentId: string): void {
+    const { journal } = this.#shelf
+    // A parent that cannot be read now may be read by another release.
+    if (this.problem !== undefined || (this.#parts.lives.get(parentId) === undefined && journal?.isAlive(parentId) === true)) return
+    this.#commits.later((store) => { store.release(childId, (this.#parts.options.retention ?? 0) > 0) })
   }
 
   /** Takes up what the store holds. */
@@ -221,7 +241,7 @@ export class DurableLives implements Durables {
     const { journal } = this.#shelf
     if (journal === undefined) return pageOf(lives.matching(query), query)
     // What cannot be written has not happened: the store can still be read.
-    await new Promise<void>((resolve) => { this.whenSafe(resolve, () => { resolve() }) })
+    if (this.problem === undefined) await new Promise<void>((resolve) => { this.whenSafe(resolve, () => { resolve() }) })
     const [startedAt, id = ''] = query.cursor?.split(' ') ?? []
     const before = startedAt === undefined ? {} : { before: { startedAt: Number(startedAt), id } }
     const stored = journal.list({ ...query, ...before, limit: query.limit + 1 })

@@ -109,7 +109,11 @@ export class DurableWrites {
 
   #dependentsOf(live: LiveInstance, life: DurableLife): readonly string[] {
     const stored = life.stored && life.hasDependents ? this.#shelf.journal?.dependentsOf(live.facts.id) ?? [] : []
-    return [...new Set([...live.dependents, ...stored])]
+    // One that ends in the same commit is in the store until that is made.
+    return [...new Set([...live.dependents, ...stored])].filter((id) => {
+      const status = this.#parts.lives.get(id)?.instance.status
+      return status !== 'completed' && status !== 'aborted'
+    })
   }
 }
 

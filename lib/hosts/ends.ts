@@ -61,7 +61,11 @@ export function createEnds(parts: Parts): Ends {
       parts.durables?.done(stopId(id))
       return
     }
-    live.durable?.alongside.push((journal) => { journal.removeIntention(stopId(id)) })
+    if (parts.durables !== undefined && live.durable !== undefined) {
+      // A second abort would give up the compensation that the first has begun.
+      if (!parts.durables.carry(stopId(id))) return
+      live.durable.alongside.push(parts.durables.carried(stopId(id)))
+    }
     parts.turns.turn(live, () => { live.instance.abort() })
   }
 

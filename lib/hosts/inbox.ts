@@ -49,7 +49,7 @@ export class Inbox {
 
   #receive(event: CloudEventRecord, target: string, note: (write: Write) => void): boolean {
     const { shelf, parts } = this.#options
-    const key = `${event.source}|${event.id}`
+    const key = wellFormed(`${event.source}|${event.id}`)
     const place = `${key}|${target}`
     if (this.#received.has(place) || shelf.open().hasReceived(key, target)) return false
     this.#received.add(place)
@@ -62,4 +62,9 @@ export class Inbox {
   forget(): void {
     this.#received.clear()
   }
+}
+
+// The database would store half a character in two ways.
+function wellFormed(text: string): string {
+  return /\p{Surrogate}/u.test(text) ? Buffer.from(text).toString() : text
 }

@@ -108,6 +108,8 @@ export interface Journal {
   /** As much of an instance as brings it back: events come more often than readers. */
   sleeper(id: string): StoredSleeper | undefined
   list(page: StoredPage): readonly InstanceRecord[]
+  /** Whether there is an instance that has not ended, whether it can be read or not. */
+  isAlive(id: string): boolean
   /** Instances that have not ended. */
   countAlive(): number
   /** Ids of instances that have something to do at start. */

@@ -110,8 +110,7 @@ export class Kernel implements RunningHost {
   }
 
   async #current(record: InstanceRecord): Promise<InstanceRecord> {
-    const live = this.#parts.lives.get(record.id)
-    return live === undefined ? await this.get(record.workflowId, record.id) ?? record : recordOf(live)
+    return await this.get(record.workflowId, record.id) ?? this.#parts.lives.finished(record.id) ?? record
   }
 
   /** The answer to a start that a process before has taken. */
@@ -119,6 +118,10 @@ export class Kernel implements RunningHost {
     if (ended !== undefined) return Promise.resolve(ended)
     return new Promise((resolve, reject) => {
       this.#parts.queue.add(() => {
+        if (this.#durables?.problem !== undefined) {
+          reject(this.#durables.problem)
+          return
+        }
         const live = this.#durables?.find(instanceId)
         if (live === undefined) {
           reject(new InstanceError({ code: 'INSTANCE_NOT_FOUND', message: `Instance ${instanceId} that this key started is no longer kept`, details: { processInstanceId: instanceId } }))
@@ -132,9 +135,14 @@ export class Kernel implements RunningHost {
 
   /** The instance exists when its first turn is over, or safe. */
   #answerAtOnce(live: LiveInstance, resolve: (record: InstanceRecord) => void, reject: (error: Error) => void): void {
-    const answer = (): void => { resolve(recordOf(live)) }
-    if (live.durable === undefined) this.#parts.queue.add(answer)
-    else this.#durables?.whenSafe(answer, reject)
+    if (live.durable === undefined) {
+      this.#parts.queue.add(() => { resolve(recordOf(live)) })
+      return
+    }
+    // It may have moved on by then, and that may not be safe.
+    const first = recordOf(live)
+    const ended = hasEnded(live)
+    this.#durables?.whenSafe(() => { resolve(ended ? recordOf(live) : first) }, reject)
   }
 
   #awaitAnswer(live: LiveInstance, request: StartRequest, resolve: (record: InstanceRecord) => void, reject: (error: Error) => void): void {
@@ -142,17 +150,30 @@ export class Kernel implements RunningHost {
     const answer = (): void => { resolve(recordOf(live)) }
     live.waiters.push((_, error) => { if (error === undefined) answer(); else reject(error) })
     if (request.answerTimeout === undefined) return
-    const cancel = options.clock.at(options.clock.now() + request.answerTimeout, answer)
+    const cancel = options.clock.at(options.clock.now() + request.answerTimeout, () => {
+      if (live.durable === undefined) answer()
+      else this.#durables?.whenSafe(answer, reject)
+    })
     live.waiters.push(cancel)
   }
 
   // --- reading ---
 
   async get(workflowId: string, instanceId: string): Promise<InstanceRecord | undefined> {
-    await this.#safeEnd(instanceId)
-    const live = this.#parts.lives.get(instanceId)
-    const kept = live === undefined ? this.#durables?.record(instanceId) : recordOf(live)
-    return kept?.workflowId === workflowId && (live !== undefined || kept.endedAt === undefined) ? kept : undefined
+    const record = await this.#safeRecord(instanceId)
+    return record?.workflowId === workflowId && record.endedAt === undefined ? record : undefined
+  }
+
+  // Nobody is told of what could still be lost.
+  async #safeRecord(id: string): Promise<InstanceRecord | undefined> {
+    const durables = this.#durables
+    const live = this.#parts.lives.get(id)
+    if (live?.durable?.keeper.isPending(live) !== true) return live === undefined ? durables?.record(id) : recordOf(live)
+    const record = recordOf(live)
+    const isSafe = durables?.problem === undefined && await new Promise<boolean>((resolve) => {
+      durables?.whenSafe(() => { resolve(true) }, () => { resolve(false) })
+    })
+    return isSafe && !hasEnded(live) ? record : durables?.record(id)
   }
 
   async find(workflowId: string, instanceId: string): Promise<InstanceRecord | undefined> {
@@ -160,13 +181,6 @@ export class Kernel implements RunningHost {
     if (found !== undefined) return found
     const finished = this.#parts.lives.finished(instanceId) ?? this.#durables?.record(instanceId)
     return finished?.workflowId === workflowId ? finished : undefined
-  }
-
-  // Nobody is told of an end that could still be lost.
-  async #safeEnd(instanceId: string): Promise<void> {
-    const live = this.#parts.lives.get(instanceId)
-    if (live?.durable?.keeper.isPending(live) !== true || !hasEnded(live)) return
-    await new Promise<void>((resolve) => { this.#durables?.whenSafe(resolve, () => { resolve() }) })
   }
 
   async list(query: InstanceQuery): Promise<InstancePage> {
@@ -258,14 +272,15 @@ export class Kernel implements RunningHost {
   #running(milliseconds: number): Promise<void> {
     const { lives, options: { clock } } = this.#parts
     const isDone = (): boolean => lives.all().every((live) => live.calls.size === 0)
+    const durables = this.#durables
     return new Promise((resolve) => {
       const cancel = clock.at(clock.now() + milliseconds, resolve)
       const check = (): void => {
-        if (isDone()) { cancel(); resolve() } else lives.whenEmpty(check)
+        // A call begins, and an end is one, when the turn before is safe.
+        if (durables?.isSafe === false) durables.whenSafe(check, check)
+        else if (isDone()) { cancel(); resolve() } else lives.whenEmpty(check)
       }
-      // A call begins when it is safe that it shall.
-      if (this.#durables === undefined) check()
-      else this.#durables.whenSafe(check, check)
+      check()
     })
   }
 }

@@ -1,3 +1,4 @@
+import type { Cancel } from '../common/index.ts'
 import type { HostError } from '../errors/index.ts'
 import { toWorkflowError } from '../instance/index.ts'
 import type { LiveInstance } from './live-instance.ts'
@@ -14,7 +15,7 @@ export interface MendingOptions {
   readonly shelf: Shelf
   /** What is not committed has not happened. */
   readonly lost: () => void
-  /** The store can be written again. */
+  /** The store can be written again: what it holds is to be taken up, which ends the problem. */
   readonly mended: () => Promise<void>
   /** A commit is under way: it is not the time to try. */
   readonly isBusy: () => boolean
@@ -23,7 +24,7 @@ export interface MendingOptions {
 /** Keeps everything still while the store fails, and takes it up again from what is stored. */
 export class Mending {
   readonly #options: MendingOptions
-  #cancelRetry: () => void = () => undefined
+  #cancelRetry: Cancel | undefined
 
   constructor(options: MendingOptions) {
     this.#options = options
@@ -33,12 +34,15 @@ export class Mending {
   begin(error: HostError, committed: ReadonlySet<LiveInstance>, others: ReadonlySet<LiveInstance>): void {
     const { parts: { options }, shelf, lost } = this.#options
     shelf.journal?.rollback()
+    const isKnown = shelf.problem === error
     shelf.problem = error
     shelf.forgetDefinitions()
-    options.log.error({ code: error.code }, `${error.message}; instances stand still until it can be written again`)
+    if (!isKnown) options.log.error({ code: error.code }, `${error.message}; instances stand still until it can be written again`)
     lost()
     for (const live of committed) this.#giveUp(live, live.endedAt === undefined ? standsStill(live, error) : hasEndedUnsafely(live, error), live.endedAt === undefined)
-    for (const live of others) {
+    // A sub-flow that is about to begin could not: its parent asks for it again.
+    const starting = this.#options.parts.lives.all().filter((live) => live.durable !== undefined && live.starting.size > 0 && !committed.has(live))
+    for (const live of new Set([...others, ...starting])) {
       const isStored = live.durable?.stored === true
       this.#giveUp(live, isStored ? standsStill(live, error) : error, isStored)
     }
@@ -56,14 +60,18 @@ export class Mending {
   }
 
   #retryLater(): void {
+    // Another failure does not put the next attempt off.
+    if (this.#cancelRetry !== undefined) return
     const { clock } = this.#options.parts.options
-    this.#cancelRetry()
-    this.#cancelRetry = clock.at(clock.now() + RETRY_AFTER, () => { this.#options.parts.queue.add(() => { this.#retry() }) })
+    this.#cancelRetry = clock.at(clock.now() + RETRY_AFTER, () => {
+      this.#cancelRetry = undefined
+      this.#options.parts.queue.add(() => { this.#retry() })
+    })
   }
 
   #retry(): void {
-    const { shelf, parts: { options, lives }, isBusy, mended } = this.#options
-    if (shelf.phase === 'closed') return
+    const { shelf, parts: { options }, isBusy, mended } = this.#options
+    if (shelf.phase === 'closed' || shelf.problem === undefined) return
     if (isBusy()) {
       this.#retryLater()
       return
@@ -74,20 +82,21 @@ export class Mending {
       journal.putSchedule('', { deployedAt: options.clock.now() })
       journal.commit()
       journal.syncNow()
-      shelf.putAway = journal.countAlive() - lives.all().filter(({ durable }) => durable?.stored === true).length
     } catch {
       // Still the problem that has been told.
       shelf.journal?.rollback()
       this.#retryLater()
       return
     }
-    shelf.problem = undefined
-    options.log.info({}, 'the store can be written again')
-    mended().catch((error: unknown) => { options.log.error({ error: toWorkflowError(error) }, 'recovery failed') })
+    mended().catch((error: unknown) => {
+      options.log.error({ error: toWorkflowError(error) }, 'recovery failed')
+      this.#retryLater()
+    })
   }
 
   /** Tries no more. */
   stop(): void {
-    this.#cancelRetry()
+    this.#cancelRetry?.()
+    this.#cancelRetry = undefined
   }
 }

@@ -45,6 +45,9 @@ export class Outbox {
         this.#waiting.delete(id)
         this.#forward(id, event, routed)
       }))
+    }, () => {
+      // It could not be handed in, because the store fails: it is sent again when that is mended.
+      this.#underWay.delete(id)
     })
   }
 

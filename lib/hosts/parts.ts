@@ -5,6 +5,7 @@ import type { HostError } from '../errors/index.ts'
 import type { DeployedWorkflow, Deployments } from './deployments.ts'
 import type { Durability } from './durability.ts'
 import type { Delivery, InstanceRecord, StartRequest } from './host.ts'
+import type { Journal } from './journal.ts'
 import type { DurableLife, Keeper, LiveInstance, SubflowEnd } from './live-instance.ts'
 import type { Lives } from './lives.ts'
 import type { WaitIndex } from './wait-index.ts'
@@ -146,8 +147,14 @@ export interface Durables extends Keeper {
   isNew(event: CloudEventRecord, live: LiveInstance): boolean
   /** Whether an event is new to the starts of a definition; it is then known. */
   isNewStart(event: CloudEventRecord, workflow: DeployedWorkflow): boolean
+  /** Begins to carry an intention out; gives false when that is under way already. */
+  carry(effectId: string): boolean
+  /** The write that belongs to the commit by which an intention is carried out. */
+  carried(effectId: string): (journal: Journal) => void
   /** An intention that the store holds is carried out. */
   done(effectId: string): void
+  /** Nobody waits for the result of a sub-flow any more. */
+  release(childId: string, parentId: string): void
 }
 
 /** The parts of a kernel, as they see each other. */

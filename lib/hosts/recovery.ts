@@ -9,6 +9,7 @@ import type { Journal } from './journal.ts'
 import type { Parts } from './parts.ts'
 import type { Resumption } from './resumption.ts'
 import type { Shelf } from './shelf.ts'
+import { timersOf } from './stored-form.ts'
 
 const DUE_AT_ONCE = 1000
 
@@ -49,13 +50,23 @@ export class Recovery {
         log.error({ workflow: stored.workflowId, version: stored.version, error: toWorkflowError(error) }, 'instances of this definition wait until it can be deployed again')
       }
     }
-    // What is under way is not taken up a second time; if it cannot be written, all of this comes again.
-    parts.queue.add(() => { commits.whenSafe(() => { commits.attend(() => { this.#takeUp(journal) }) }, () => undefined) })
+    const takeUp = (): void => { commits.attend(() => { this.#takeUp(journal) }) }
+    parts.queue.add(() => {
+      // What is under way is not taken up a second time; while the store is being mended nothing is.
+      if (shelf.problem !== undefined) takeUp()
+      else commits.whenSafe(takeUp, () => undefined)
+    })
   }
 
   #takeUp(journal: Journal): void {
-    const { parts: { queue }, starts, shelf, commits, resumption, effects } = this.#options
+    const { parts: { options, queue, lives }, starts, shelf, commits, resumption, effects } = this.#options
     if (shelf.phase === 'closed') return
+    if (shelf.problem !== undefined) {
+      shelf.putAway = journal.countAlive() - lives.all().filter(({ durable }) => durable?.stored === true).length
+      shelf.problem = undefined
+      options.log.info({}, 'the store can be written again')
+      commits.resume()
+    }
     for (const gathering of journal.gatherings()) {
       const workflow = shelf.workflow(gathering.definition)
       if (workflow !== undefined) starts.restore(this.#inService(workflow), { ...gathering, events: new Map(gathering.events) })
@@ -81,6 +92,8 @@ export class Recovery {
     const due = journal.due(now, DUE_AT_ONCE)
     for (const { instanceId, token } of due) {
       const live = resumption.find(instanceId)
+      // What has been moved since may not be written yet.
+      if (live !== undefined && (timersOf(live).get(token) ?? now) > now) continue
       if (live !== undefined) turns.turn(live, () => { live.instance.fire(token) })
     }
     commits.whenSafe(() => {

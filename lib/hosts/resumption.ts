@@ -77,6 +77,8 @@ export class Resumption {
       live.subflows.set(command.token, { command, childId: end.id })
       if (end.status === 'active' || end.status === 'waiting') continue
       const child = lives.get(end.id)
+      // It hands its end over itself when that is safe, after its own effects.
+      if (child?.durable?.keeper.isPending(child) === true) continue
       if (child !== undefined) ends.drop(child)
       else if (end.status === 'error' && !end.ended) shelf.putAway -= 1
       subflows.deliver(live, command, end)

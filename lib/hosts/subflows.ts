@@ -19,7 +19,7 @@ export function createSubflows(parts: Parts): Subflows {
 
   function start(live: LiveInstance, command: SubflowCommand, effectId?: string): void {
     live.starting.delete(command.token)
-    if (!command.detached && !live.instance.pending.has(command.token)) return
+    if (!command.detached && (isGivenUp(live) || !live.instance.pending.has(command.token))) return
     const replacement = options.subflows?.get(command.workflowId)
     if (replacement !== undefined) {
       const run = async (signal: CancelSignal): Promise<Result> => {
@@ -69,24 +69,40 @@ export function createSubflows(parts: Parts): Subflows {
     }
     const parent = parts.durables === undefined ? lives.get(instanceId) : parts.durables.find(instanceId)
     const subflow = parent?.subflows.get(token)
-    if (parent === undefined || subflow?.childId !== child.facts.id) return
+    if (parent === undefined || subflow?.childId !== child.facts.id) {
+      if (child.endedAt !== undefined) parts.durables?.release(child.facts.id, instanceId)
+      return
+    }
     if (statusOf(child) === 'error' && child.endedAt === undefined) parts.ends.drop(child)
     deliver(parent, subflow.command, subflowEndOf(child))
   }
 
   function deliver(parent: LiveInstance, command: SubflowCommand, end: SubflowEnd): void {
     parent.subflows.delete(command.token)
-    parent.durable?.alongside.push((journal) => { journal.release(end.id, (options.retention ?? 0) > 0) })
     // The parent sees one invocation, however often its sub-flow continues as another (S194).
     parent.starting.add(command.token)
     const { continuation } = end
     if (end.status === 'completed' && continuation !== undefined) {
-      queue.add(() => { continueAs(parent, command, continuation) })
+      queue.add(() => {
+        if (isGivenUp(parent)) return
+        take(parent, end)
+        continueAs(parent, command, continuation)
+      })
       return
     }
     queue.add(() => {
-      parts.turns.turn(parent, () => { settle(parent, command, end) })
+      if (!isGivenUp(parent)) parts.turns.turn(parent, () => { settle(parent, command, end) })
     })
+  }
+
+  /** The store failed meanwhile, and the instance goes on from what it holds. */
+  function isGivenUp(live: LiveInstance): boolean {
+    return live.durable !== undefined && lives.get(live.facts.id) !== live
+  }
+
+  /** The end of a sub-flow is kept until its parent has it: with the turn by which that goes on. */
+  function take({ durable }: LiveInstance, { id }: SubflowEnd): void {
+    durable?.alongside.push((journal) => { journal.release(id, (options.retention ?? 0) > 0) })
   }
 
   function continueAs(parent: LiveInstance, command: SubflowCommand, continuation: Continuation): void {
@@ -103,12 +119,18 @@ export function createSubflows(parts: Parts): Subflows {
     parent.starting.delete(command.token)
     if (end.status !== 'completed') {
       const error = end.failure ?? { name: 'InstanceError', code: 'INSTANCE_ABORTED', message: `Sub-flow "${command.workflowId}" was aborted` }
+      take(parent, end)
       parent.instance.settle(command.token, { error })
       return
     }
     const outcome = command.finish(end.data)
-    if (outcome instanceof Promise) parts.turns.call(parent, { kind: 'call', token: command.token, detached: false, run: () => outcome })
-    else parent.instance.settle(command.token, outcome)
+    if (outcome instanceof Promise) {
+      const taken = outcome.finally(() => { take(parent, end) })
+      parts.turns.call(parent, { kind: 'call', token: command.token, detached: false, run: () => taken })
+      return
+    }
+    take(parent, end)
+    parent.instance.settle(command.token, outcome)
   }
 
   return { start, moved, deliver }

@@ -88,6 +88,10 @@ export class Instances {
     return this.#passing.positionOf(id) ?? Number(this.#row('rowid as position', id)?.['position'] ?? 0)
   }
 
+  isAlive(id: string): boolean {
+    return this.#passing.positionOf(id) !== undefined || this.#statements.get('select 1 as one from instance where id = ? and ended_at is null', [id]) !== undefined
+  }
+
   countAlive(): number {
     return this.#passing.size + Number(this.#statements.get('select count(*) as alive from instance where ended_at is null')?.['alive'] ?? 0)
   }

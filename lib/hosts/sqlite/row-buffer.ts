@@ -9,6 +9,7 @@ const WAITS = 'insert or ignore into wait (instance_id, key) select value->>0, v
 const RECEIVED = 'insert or ignore into inbox (target, event, received_at) select value->>0, value->>1, value->>2 from json_each(?)'
 const HISTORY = 'insert or replace into history (instance_id, sequence, steps) select value->>0, value->>1, value->>2 from json_each(?)'
 const IDS = '(select value from json_each(?))'
+const REMOVE_INTENTIONS = `delete from effect where id in ${IDS}`
 const REMOVALS: readonly (readonly [table: string, sql: string])[] = [
   ['timer', `delete from timer where instance_id in ${IDS}`],
   ['wait', `delete from wait where instance_id in ${IDS}`],
@@ -29,6 +30,7 @@ export class RowBuffer {
   #history: (readonly [id: string, sequence: number, steps: string])[] = []
   /** Instances whose rows go. */
   #removed: string[] = []
+  #carriedOut: string[] = []
 
   constructor(run: RunStatement) {
     this.#run = run
@@ -51,12 +53,18 @@ export class RowBuffer {
     this.#removed.push(id)
   }
 
+  /** An intention is carried out: it goes, also when the same commit brings it. */
+  intentionRemoved(id: string): void {
+    this.#carriedOut.push(id)
+  }
+
   /** Writes what was gathered; removals last, for they hold for the rest. */
   flush(): void {
     this.#write('wait', WAITS, this.#waits)
     this.#write('inbox', RECEIVED, this.#received)
     this.#write('history', HISTORY, this.#history)
     for (const [table, sql] of REMOVALS) this.#write(table, sql, this.#removed)
+    this.#write('effect', REMOVE_INTENTIONS, this.#carriedOut)
     this.clear()
   }
 
@@ -72,5 +80,6 @@ export class RowBuffer {
     this.#received = []
     this.#history = []
     this.#removed = []
+    this.#carriedOut = []
   }
 }

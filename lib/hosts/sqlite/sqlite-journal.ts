@@ -53,7 +53,11 @@ class SqliteJournal implements Journal {
     const run: RunStatement = (table, sql, ...values) => { this.#run(table, sql, ...values) }
     this.#instances = new Instances(this.#statements, run)
     this.#rows = new RowBuffer(run)
-    if (synchronous === 'FULL') this.#log = new LogSync(file)
+    if (synchronous === 'FULL') {
+      this.#log = new LogSync(file)
+      // What a process before has committed is acted upon: the disk may not have it yet.
+      this.#log.now()
+    }
   }
 
   #run(table: string, sql: string, ...values: readonly unknown[]): void {
@@ -171,6 +175,8 @@ class SqliteJournal implements Journal {
 
   list: Journal['list'] = (page) => this.#instances.list(page)
 
+  isAlive: Journal['isAlive'] = (id) => this.#instances.isAlive(id)
+
   countAlive: Journal['countAlive'] = () => this.#instances.countAlive()
 
   busy: Journal['busy'] = () => this.#instances.busy()
@@ -263,7 +269,7 @@ class SqliteJournal implements Journal {
   }
 
   removeIntention(id: string): void {
-    this.#run('effect', 'delete from effect where id = ?', id)
+    this.#rows.intentionRemoved(id)
   }
 
   intentions(): readonly StoredIntention[] {
