@@ -93,7 +93,7 @@ describe('store under fault', () => {
     let full = false
     const runtime = await project.open({
       crashPoint: (point) => {
-        if (full && point.startsWith('write:')) throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
+        if (full && (point === 'write:instance' || point === 'write:passing')) throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' })
       },
     })
     const { id } = await runtime.host.start({ workflowId: 'wait', input: { order: 'a' } })

@@ -47,7 +47,11 @@ export function event(type: string, order: string, id = `${type}-${order}`): Sui
   return { specversion: '1.0', id, source: 'suite', type, order, data: { order } }
 }
 
-/** Waits until something is so, turn by turn of the event loop. */
+/** Waits until something is so, turn by turn of the event loop. @throws when it does not come to be so */
 export async function until(condition: () => boolean): Promise<void> {
-  for (let turns = 0; turns < 10_000 && !condition(); turns += 1) await new Promise((resolve) => { setImmediate(resolve) })
+  for (let turns = 0; turns < 10_000; turns += 1) {
+    if (condition()) return
+    await new Promise((resolve) => { setImmediate(resolve) })
+  }
+  throw new Error('What a test waits for did not come to be so in 10,000 iterations of the event loop')
 }

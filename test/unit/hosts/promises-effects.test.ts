@@ -119,7 +119,7 @@ describe('durability, promise "effect in flight at the kill"', () => {
     const slow = slowFunction()
     const runtime = await project.open({
       call: slow.call,
-      crashPoint: (point) => { if (isFull && point.startsWith('write:')) throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' }) },
+      crashPoint: (point) => { if (isFull && (point === 'write:instance' || point === 'write:passing')) throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' }) },
     })
     const { id } = await runtime.host.start({ workflowId: 'calls', input: {}, respondAsync: true })
     await until(() => slow.calls.length === 2)
