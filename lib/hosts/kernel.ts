@@ -98,7 +98,7 @@ export class Kernel implements RunningHost {
     const place = `${request.workflowId}\n${key}`
     const body = bodyOf(request.input)
     const first = this.#idempotent.get(place)
-    if (first !== undefined) return first.body === body ? first.record.then((record) => this.#current(record)) : Promise.reject(keyConflict(request, key))
+    if (first !== undefined) return first.body === body ? first.record.then((record) => this.#current(record, place)) : Promise.reject(keyConflict(request, key))
     const kept = this.#durables?.startOf(place)
     if (kept !== undefined && kept.body !== body) return Promise.reject(keyConflict(request, key))
     const record = kept === undefined ? this.#start(request) : this.#again(kept.instanceId, kept.record)
@@ -109,8 +109,9 @@ export class Kernel implements RunningHost {
     return record
   }
 
-  async #current(record: InstanceRecord): Promise<InstanceRecord> {
-    return await this.get(record.workflowId, record.id) ?? this.#parts.lives.finished(record.id) ?? record
+  /** How an instance stands that was started under a key; `record` is the answer to its first start. */
+  async #current(record: InstanceRecord, place: string): Promise<InstanceRecord> {
+    return await this.get(record.workflowId, record.id) ?? this.#parts.lives.finished(record.id) ?? this.#durables?.startOf(place)?.record ?? record
   }
 
   /** The answer to a start that a process before has taken. */

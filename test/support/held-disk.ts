@@ -1,6 +1,8 @@
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
-import type { WaitRecord } from '../../lib/hosts/index.ts'
+import type { Host, WaitRecord } from '../../lib/hosts/index.ts'
+import type { Runtime } from '../../lib/runtime-options.ts'
+import { until } from '../unit/hosts/durable-definitions.ts'
 import type { DurableProject } from './durable-runtime.ts'
 
 type Answer = (error: NodeJS.ErrnoException | null) => void
@@ -54,9 +56,54 @@ export function createHeldDisk(): HeldDisk {
   }
 }
 
+type Act = () => Promise<unknown>
+
+/** Does two things at nearly the same time; gives what each was answered. */
+export type Together = (given: { readonly disk: HeldDisk; readonly host: Host }, first: Act, second: Act) => Promise<readonly unknown[]>
+
+/** Two things at nearly the same time, in each way that makes a difference to what is written. */
+export const TOGETHER = {
+  'while the disk works on the one': async ({ disk }, first, second) => {
+    disk.hold()
+    const one = first()
+    await until(() => disk.asked === 1)
+    const two = second()
+    await iterations()
+    await disk.release()
+    return Promise.all([one, two])
+  },
+  /** Needs a workflow `order`, whose start the disk works on meanwhile. */
+  'in one commit': async ({ disk, host }, first, second) => {
+    disk.hold()
+    const other = host.start({ workflowId: 'order', input: { order: 'other' } })
+    await until(() => disk.asked === 1)
+    const both = [first(), second()]
+    await iterations()
+    await disk.release()
+    await other
+    return Promise.all(both)
+  },
+  'in one tick': (_, first, second) => Promise.all([first(), second()]),
+  'a turn of the event loop apart, on the disk of the machine': (given, first, second) => apart(1, given.disk, [first, second]),
+  'three turns of the event loop apart, on the disk of the machine': (given, first, second) => apart(3, given.disk, [first, second]),
+} as const satisfies Readonly<Record<string, Together>>
+
+async function apart(turns: number, disk: HeldDisk, [first, second]: readonly [Act, Act]): Promise<readonly unknown[]> {
+  disk.restore()
+  const one = first()
+  await iterations(turns)
+  return Promise.all([one, second()])
+}
+
 /** Lets the event loop turn so many times. */
 export async function iterations(count = 20): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => { setImmediate(resolve) })
+}
+
+/** Lets everything happen that follows by itself: also events that go out are written off then, for which `quiet` does not wait. */
+export async function rest(runtime: Runtime): Promise<void> {
+  await runtime.quiet()
+  await iterations()
 }
 
 /** Lets everything happen that needs no turn of the event loop. */

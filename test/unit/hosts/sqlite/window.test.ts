@@ -1,15 +1,10 @@
 import { expect } from 'chai'
-import type { Json } from '../../../../lib/common/index.ts'
-import type { FunctionCall, FunctionResult } from '../../../../lib/functions/index.ts'
 import type { Host, InstanceRecord } from '../../../../lib/hosts/index.ts'
 import type { Runtime } from '../../../../lib/runtime-options.ts'
 import { createDurableProject, type DurableProject, type ProjectOptions } from '../../../support/durable-runtime.ts'
-import { createHeldDisk, type HeldDisk, isSettled, iterations, leftovers, passing, select, sent } from '../../../support/held-disk.ts'
+import { createHeldDisk, type HeldDisk, isSettled, iterations, leftovers, passing, rest, select, sent, TOGETHER } from '../../../support/held-disk.ts'
 import { call, definition, event, FIRST, SLEEP, until, WAIT } from '../durable-definitions.ts'
 
-type Act = () => Promise<unknown>
-
-const TWO = { name: 'Two', type: 'event', onEvents: [{ eventRefs: ['Two'] }], end: true }
 const CHILD = definition('child', [FIRST, WAIT])
 const PARENT = definition('parent', [{ name: 'Child', type: 'operation', actions: [{ subFlowRef: 'child' }], end: true }])
 const ORDER = definition('order', [{ name: 'Call', type: 'operation', actions: [call({ arguments: { order: '${ .order }' } })], end: true }])
@@ -20,16 +15,6 @@ const BOTH = definition('both', [{
   branches: [{ name: 'sub', actions: [{ subFlowRef: 'child' }] }, { name: 'event', actions: [{ eventRef: { triggerEventRef: 'Done', resultEventRef: 'Two' } }] }],
   end: true,
 }])
-/** Ends its sub-flow with itself. */
-const MASTER = definition('master', [
-  { name: 'Start', type: 'operation', actions: [{ subFlowRef: { workflowId: 'child', invoke: 'async', onParentComplete: 'terminate' } }], transition: 'Two' }, TWO,
-])
-const CHILD_OF_TWO_STEPS = definition('child', [{ name: 'First', type: 'event', onEvents: [{ eventRefs: ['One'] }], transition: 'Wait' }, WAIT])
-const COMPENSATED = definition('child', [
-  { name: 'Do', type: 'operation', actions: [call({ arguments: { order: 'do' } })], compensatedBy: 'Undo', transition: 'One' },
-  { name: 'One', type: 'event', onEvents: [{ eventRefs: ['One'] }], transition: 'Two' }, TWO,
-  { name: 'Undo', type: 'operation', usedForCompensation: true, actions: [call({ arguments: { order: 'undo' } })] },
-])
 
 describe('hosts: sqlite, between a commit and the answer of the disk', () => {
   let projects: DurableProject[]
@@ -57,90 +42,36 @@ describe('hosts: sqlite, between a commit and the answer of the disk', () => {
   /** Starts an instance, and waits until it and its sub-flows wait. */
   async function begin(workflowId: string): Promise<string> {
     const { id } = await host.start({ workflowId, input: { order: 'a' }, respondAsync: true })
-    await runtime.quiet()
+    await rest(runtime)
     return id
   }
 
   const idOf = async (workflowId: string): Promise<string> => (await host.list({ limit: 1, workflowId })).instances[0]!.id
   const statusOf = async (record: Promise<InstanceRecord>): Promise<string> => (await record).status
   const listed = async (): Promise<readonly unknown[]> => (await host.list({ limit: 9 })).instances.map(({ workflowId, status }) => [workflowId, status])
-  const take = (type: string): Act => async () => (await host.deliver(event(type, 'a'))).instances
-  const abort = (workflowId: string, id: string): Act => async () => (await host.abort(workflowId, id)).status
+  const take = (type: string) => async (): Promise<readonly string[]> => (await host.deliver(event(type, 'a'))).instances
 
-  /** What happens twice at nearly the same time. */
-  const ways: Readonly<Record<string, (first: Act, second: Act) => Promise<readonly unknown[]>>> = {
-    'while the disk works on the one': async (first, second) => {
-      disk.hold()
-      const one = first()
-      await until(() => disk.asked === 1)
-      const two = second()
-      await iterations()
-      await disk.release()
-      return Promise.all([one, two])
-    },
-    'in one commit': async (first, second) => {
-      disk.hold()
-      const other = host.start({ workflowId: 'order', input: { order: 'other' } })
-      await until(() => disk.asked === 1)
-      const both = [first(), second()]
-      await iterations()
-      await disk.release()
-      expect((await other).status).to.equal('completed')
-      return Promise.all(both)
-    },
-    'in one tick': (first, second) => Promise.all([first(), second()]),
-  }
-  for (const turns of [1, 3]) {
-    ways[`with ${String(turns)} turns of the event loop between, on the disk of the machine`] = async (first, second) => {
-      disk.restore()
-      const one = first()
-      await iterations(turns)
-      return Promise.all([one, second()])
-    }
-  }
-
-  for (const [way, together] of Object.entries(ways)) {
+  for (const [way, together] of Object.entries(TOGETHER)) {
     describe(`two things ${way}`, () => {
       it('the end of a sub-flow, and its parent moves: the end has its effects', async () => {
         await open([CHILD, BOTH, ORDER])
         const id = await begin('both')
         const child = await idOf('child')
-        expect(await together(take('go'), take('two'))).to.deep.equal([[child], [id]])
-        await runtime.quiet()
+        expect(await together({ disk, host }, take('go'), take('two'))).to.deep.equal([[child], [id]])
+        await rest(runtime)
         expect(sent(project)).to.deep.equal(['both done', 'child done'])
-        expect(leftovers(project)).to.deep.equal({})
         await runtime.close(0)
+        expect(leftovers(project)).to.deep.equal({})
       })
 
       it('an abort of a sub-flow, and its parent moves: the operator is answered', async () => {
         await open([CHILD, BOTH, ORDER])
         const id = await begin('both')
-        expect(await together(abort('child', await idOf('child')), take('two'))).to.deep.equal(['aborted', [id]])
-        await runtime.quiet()
+        const child = await idOf('child')
+        expect(await together({ disk, host }, () => statusOf(host.abort('child', child)), take('two'))).to.deep.equal(['aborted', [id]])
+        await rest(runtime)
         expect(sent(project)).to.deep.equal(['both done'])
         expect(await listed()).to.deep.equal([['both', 'error']])
-        await runtime.close(0)
-      })
-
-      it('the end of a sub-flow and that of a parent that ends it: nothing is left', async () => {
-        await open([CHILD, MASTER, ORDER])
-        const id = await begin('master')
-        const child = await idOf('child')
-        expect(await together(take('go'), take('two'))).to.deep.equal([[child], [id]])
-        await runtime.quiet()
-        expect(sent(project)).to.deep.equal(['child done'])
-        expect(leftovers(project)).to.deep.equal({})
-        await runtime.close(0)
-      })
-
-      it('a step of a sub-flow, and an abort of its parent: nothing is left', async () => {
-        await open([CHILD_OF_TWO_STEPS, PARENT, ORDER])
-        const id = await begin('parent')
-        const child = await idOf('child')
-        expect(await together(take('one'), abort('parent', id))).to.deep.equal([[child], 'aborted'])
-        await runtime.quiet()
-        expect(sent(project)).to.deep.equal([])
-        expect(leftovers(project)).to.deep.equal({})
         await runtime.close(0)
       })
     })
@@ -158,10 +89,10 @@ describe('hosts: sqlite, between a commit and the answer of the disk', () => {
     expect(await Promise.all([started, changed].map(statusOf))).to.deep.equal(['waiting', 'waiting'])
     await disk.release()
     ;({ host } = runtime = await project.open())
-    await runtime.quiet()
+    await rest(runtime)
     expect(await listed()).to.deep.equal([['child', 'waiting'], ['parent', 'waiting']])
     await host.deliver(event('go', 'a'))
-    await runtime.quiet()
+    await rest(runtime)
     expect(sent(project)).to.deep.equal(['child done'])
     expect(leftovers(project)).to.deep.equal({})
     await runtime.close(0)
@@ -179,7 +110,7 @@ describe('hosts: sqlite, between a commit and the answer of the disk', () => {
     expect(await Promise.all([started, again].map(statusOf))).to.deep.equal(['waiting', 'waiting'])
     expect(await listed()).to.deep.equal([['child', 'waiting'], ['parent', 'waiting']])
     await host.deliver(event('go', 'a'))
-    await runtime.quiet()
+    await rest(runtime)
     expect(sent(project)).to.deep.equal(['child done'])
     expect(leftovers(project)).to.deep.equal({})
     await runtime.close(0)
@@ -258,7 +189,7 @@ describe('hosts: sqlite, between a commit and the answer of the disk', () => {
     const { status, waitingFor: [timer] = [] } = await moved
     expect([status, timer?.dueAt, (await other).status]).to.deep.equal(['waiting', dueAt + 3_600_000, 'waiting'])
     project.clock.moveTo(dueAt + 3_600_000)
-    await runtime.quiet()
+    await rest(runtime)
     expect(await listed()).to.deep.equal([['child', 'waiting']])
     await runtime.close(0)
   })
@@ -282,10 +213,13 @@ describe('hosts: sqlite, between a commit and the answer of the disk', () => {
 
   it('who closes with time to spare waits for what is about to begin', async () => {
     const called: unknown[] = []
-    await open([definition('chain', [{ name: 'Calls', type: 'operation', actions: [call(), call(), call()], transition: 'Sleep' }, SLEEP])], { call: ({ arguments: given }) => {
-      called.push(given)
-      return iterations(2).then(() => ({ output: called.length }))
-    } })
+    await open([definition('chain', [{ name: 'Calls', type: 'operation', actions: [call(), call(), call()], transition: 'Sleep' }, SLEEP])], {
+      call: async ({ context: { idempotencyKey } }) => {
+        called.push(idempotencyKey)
+        await iterations(2)
+        return { output: called.length }
+      },
+    })
     disk.hold()
     const started = host.start({ workflowId: 'chain', input: {} })
     await until(() => disk.asked === 1)
@@ -297,29 +231,4 @@ describe('hosts: sqlite, between a commit and the answer of the disk', () => {
     await closed
     expect([(await started).status, called.length]).to.deep.equal(['waiting', 3])
   })
-
-  for (const moves of [false, true]) {
-    it(`a sub-flow that was given up${moves ? ' when it had just moved' : ''} is compensated by the next process`, async () => {
-      await open([COMPENSATED, PARENT, ORDER])
-      await runtime.close(0)
-      const toDo = ({ arguments: given }: FunctionCall): FunctionResult | Promise<FunctionResult> => {
-        project.calls.push(given as Json)
-        return (given as { order: string }).order === 'undo' ? new Promise(() => undefined) : { output: 1 }
-      }
-      ;({ host } = runtime = await project.open({ call: toDo }))
-      const id = await begin('parent')
-      const child = await idOf('child')
-      const step = moves ? take('one') : () => Promise.resolve([])
-      expect(await ways['in one commit']!(step, abort('parent', id))).to.deep.equal([moves ? [child] : [], 'aborted'])
-      expect(project.calls).to.deep.equal(['do', 'other', 'undo'].map((order) => ({ order })))
-      const next = project.killed()
-      projects.push(next)
-      const continued = await next.open()
-      await continued.quiet()
-      expect(next.calls).to.deep.equal([{ order: 'undo' }])
-      expect(leftovers(next)).to.deep.equal({})
-      await continued.close(0)
-      await runtime.close(0)
-    })
-  }
 })
