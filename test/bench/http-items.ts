@@ -16,9 +16,9 @@ export interface Row {
 
 /** How long the bench runs. */
 export interface BenchOptions {
-  /** @default 5 */
+  /** Many short ones: a machine that alternates between two speeds must not meet contenders in different phases. @default 15 */
   readonly rounds?: number
-  /** Seconds of load on one contender in one round. @default 3 */
+  /** Seconds of load on one contender in one round. @default 1 */
   readonly seconds?: number
   /** @default 32 */
   readonly connections?: number
@@ -68,7 +68,7 @@ export const HTTP_ITEMS: Readonly<Record<string, Item>> = {
 }
 
 /** Measures one item: contenders take turns, round after round, so that a drift of the machine meets them all. */
-export async function runHttpItem(name: string, { rounds = 5, seconds = 3, connections = 32, peers = true }: BenchOptions): Promise<readonly Row[]> {
+export async function runHttpItem(name: string, { rounds = 15, seconds = 1, connections = 32, peers = true }: BenchOptions): Promise<readonly Row[]> {
   const item = HTTP_ITEMS[name] as Item
   const stub = await startContender('stub', contender('stub.ts'), {})
   pin(stub.process.pid ?? 0, 1)

@@ -11,8 +11,8 @@ import { installPeers } from './peers.ts'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '15' },
+    seconds: { type: 'string', default: '1' },
     json: { type: 'string' },
     baseline: { type: 'string' },
     'no-build': { type: 'boolean', default: false },
