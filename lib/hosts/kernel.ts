@@ -1,4 +1,4 @@
-import { InstanceError } from '../errors/index.ts'
+import { InstanceError, type HostError } from '../errors/index.ts'
 import type { CloudEventRecord } from '../events/index.ts'
 import type { HistoryStep } from '../instance/index.ts'
 import { asError } from './as-error.ts'
@@ -140,10 +140,16 @@ export class Kernel implements RunningHost {
       this.#parts.queue.add(() => { resolve(recordOf(live)) })
       return
     }
-    // It may have moved on by then, and that may not be safe.
-    const first = recordOf(live)
+    this.#tellWhenSafe(live, resolve, reject)
+  }
+
+  /** Tells how an instance stands now, as soon as that cannot be lost any more: it may have moved on by then. */
+  #tellWhenSafe(live: LiveInstance, resolve: (record: InstanceRecord) => void, reject: (error: HostError) => void): void {
+    const record = recordOf(live)
     const ended = hasEnded(live)
-    this.#durables?.whenSafe(() => { resolve(ended ? recordOf(live) : first) }, reject)
+    if (live.durable === undefined) resolve(record)
+    // The instant of an end is known when it is written.
+    else this.#durables?.whenSafe(() => { resolve(ended ? recordOf(live) : record) }, reject)
   }
 
   #awaitAnswer(live: LiveInstance, request: StartRequest, resolve: (record: InstanceRecord) => void, reject: (error: Error) => void): void {
@@ -151,10 +157,7 @@ export class Kernel implements RunningHost {
     const answer = (): void => { resolve(recordOf(live)) }
     live.waiters.push((_, error) => { if (error === undefined) answer(); else reject(error) })
     if (request.answerTimeout === undefined) return
-    const cancel = options.clock.at(options.clock.now() + request.answerTimeout, () => {
-      if (live.durable === undefined) answer()
-      else this.#durables?.whenSafe(answer, reject)
-    })
+    const cancel = options.clock.at(options.clock.now() + request.answerTimeout, () => { this.#tellWhenSafe(live, resolve, reject) })
     live.waiters.push(cancel)
   }
 
@@ -169,12 +172,11 @@ export class Kernel implements RunningHost {
   async #safeRecord(id: string): Promise<InstanceRecord | undefined> {
     const durables = this.#durables
     const live = this.#parts.lives.get(id)
-    if (live?.durable?.keeper.isPending(live) !== true) return live === undefined ? durables?.record(id) : recordOf(live)
-    const record = recordOf(live)
-    const isSafe = durables?.problem === undefined && await new Promise<boolean>((resolve) => {
-      durables?.whenSafe(() => { resolve(true) }, () => { resolve(false) })
-    })
-    return isSafe && !hasEnded(live) ? record : durables?.record(id)
+    if (live === undefined) return durables?.record(id)
+    if (live.durable?.keeper.isPending(live) !== true) return recordOf(live)
+    // While the store fails nothing becomes safe, and what it holds can be read.
+    if (durables?.problem !== undefined) return durables.record(id)
+    return new Promise((resolve) => { this.#tellWhenSafe(live, resolve, () => { resolve(durables?.record(id)) }) })
   }
 
   async find(workflowId: string, instanceId: string): Promise<InstanceRecord | undefined> {

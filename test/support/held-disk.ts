@@ -24,6 +24,8 @@ export const BROKEN: NodeJS.ErrnoException = Object.assign(new Error('EIO: i/o e
 export interface HeldDisk {
   /** How many syncs it has not answered yet. */
   readonly asked: number
+  /** The file that it was asked for last. */
+  readonly descriptor: number | undefined
   /** From now on it answers only when it is told to. */
   hold(): void
   /** Answers the oldest sync. */
@@ -39,12 +41,15 @@ export function createHeldDisk(): HeldDisk {
   const { fdatasync } = fs
   const waiting: Answer[] = []
   let isHeld = false
-  fs.fdatasync = ((_descriptor: number, answer: Answer) => {
+  let last: number | undefined
+  fs.fdatasync = ((descriptor: number, answer: Answer) => {
+    last = descriptor
     if (isHeld) waiting.push(answer)
     else setImmediate(() => { answer(null) })
   }) as typeof fs.fdatasync
   return {
     get asked() { return waiting.length },
+    get descriptor() { return last },
     hold() { isHeld = true },
     answer(error) { waiting.shift()?.(error ?? null) },
     async release() {
@@ -83,21 +88,21 @@ export const TOGETHER = {
     await other
     return Promise.all(both)
   },
-  'in one tick': (_, first, second) => Promise.all([first(), second()]),
-  'a turn of the event loop apart, on the disk of the machine': (given, first, second) => apart(1, given.disk, [first, second]),
-  'three turns of the event loop apart, on the disk of the machine': (given, first, second) => apart(3, given.disk, [first, second]),
+  'in one iteration of the event loop': (_, first, second) => Promise.all([first(), second()]),
+  'an iteration of the event loop apart, on the disk of the machine': (given, first, second) => apart(1, given.disk, [first, second]),
+  'three iterations of the event loop apart, on the disk of the machine': (given, first, second) => apart(3, given.disk, [first, second]),
 } as const satisfies Readonly<Record<string, Together>>
 
-async function apart(turns: number, disk: HeldDisk, [first, second]: readonly [Act, Act]): Promise<readonly unknown[]> {
+async function apart(count: number, disk: HeldDisk, [first, second]: readonly [Act, Act]): Promise<readonly unknown[]> {
   disk.restore()
   const one = first()
-  await iterations(turns)
+  await iterations(count)
   return Promise.all([one, second()])
 }
 
-/** Lets the event loop turn so many times. */
+/** Lets so many iterations of the event loop pass. */
 export async function iterations(count = 20): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => { setImmediate(resolve) })
+  for (let passed = 0; passed < count; passed += 1) await new Promise((resolve) => { setImmediate(resolve) })
 }
 
 /** Lets everything happen that follows by itself: also events that go out are written off then, for which `quiet` does not wait. */
@@ -106,13 +111,13 @@ export async function rest(runtime: Runtime): Promise<void> {
   await iterations()
 }
 
-/** Lets everything happen that needs no turn of the event loop. */
+/** Lets everything happen that needs no iteration of the event loop. */
 export async function microtasks(): Promise<void> {
   await new Promise<void>((resolve) => { process.nextTick(resolve) })
   for (let count = 0; count < 20; count += 1) await Promise.resolve()
 }
 
-/** Whether a promise is settled after some turns of the event loop. */
+/** Whether a promise is settled after some iterations of the event loop. */
 export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false
   promise.then(() => { settled = true }, () => { settled = true })

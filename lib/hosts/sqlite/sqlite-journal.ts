@@ -23,10 +23,15 @@ export interface SqliteJournalOptions extends OpenOptions {
  */
 export function openSqliteJournal(options: SqliteJournalOptions): Journal {
   const owned = openDatabase({ ...options, synchronous: 'NORMAL' })
+  let log: LogSync | undefined
   try {
-    return new SqliteJournal(owned, options)
+    if (options.synchronous === 'FULL') log = new LogSync(options.file)
+    // What a process before has committed is acted upon: the disk may not have it yet.
+    log?.now()
+    return new SqliteJournal(owned, log, options)
   } catch (error) {
     // Else the store would be locked against the next attempt.
+    log?.close()
     owned.close()
     throw toHostError(error, options.file)
   }
@@ -45,19 +50,15 @@ class SqliteJournal implements Journal {
   #isDoubtful = false
   #isOpen = false
 
-  constructor(owned: OwnedDatabase, { file, probe, synchronous }: SqliteJournalOptions) {
+  constructor(owned: OwnedDatabase, log: LogSync | undefined, { file, probe }: SqliteJournalOptions) {
     this.#owned = owned
+    this.#log = log
     this.#statements = new Statements(owned.database, file)
     this.#file = file
     this.#probe = probe
     const run: RunStatement = (table, sql, ...values) => { this.#run(table, sql, ...values) }
     this.#instances = new Instances(this.#statements, run)
     this.#rows = new RowBuffer(run)
-    if (synchronous === 'FULL') {
-      this.#log = new LogSync(file)
-      // What a process before has committed is acted upon: the disk may not have it yet.
-      this.#log.now()
-    }
   }
 
   #run(table: string, sql: string, ...values: readonly unknown[]): void {

@@ -1,29 +1,17 @@
 import { expect } from 'chai'
 import fs from 'node:fs'
-import { createRequire } from 'node:module'
 import type { FunctionResult } from '../../../../lib/functions/index.ts'
+import type { Host } from '../../../../lib/hosts/index.ts'
 import { createDurableProject, type DurableProject } from '../../../support/durable-runtime.ts'
+import { BROKEN, createHeldDisk, type HeldDisk, isSettled, iterations, passing } from '../../../support/held-disk.ts'
 import { call, definition, event, FIRST, until, WAIT } from '../durable-definitions.ts'
-
-const BROKEN = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
-
-function readPassing(file: string): readonly string[] {
-  const database = new (createRequire(import.meta.url)('libsql') as new (path: string) => { prepare(sql: string): { all(): readonly { instance: string }[] }; close(): void })(file)
-  const rows = database.prepare('select instance from passing').all()
-  database.close()
-  return rows.map(({ instance }) => instance)
-}
-
-type Answer = (error: NodeJS.ErrnoException | null) => void
 
 describe('hosts: sqlite, while the disk works', () => {
   let project: DurableProject
-  /** Syncs that the disk has not answered yet. */
-  let asked: Answer[]
-  const { fdatasync, fdatasyncSync } = fs
+  let disk: HeldDisk
+  const { fdatasyncSync } = fs
 
   beforeEach(async () => {
-    asked = []
     project = await createDurableProject({
       definitions: [
         definition('order', [{ name: 'Call', type: 'operation', actions: [call({ arguments: { order: '${ .order }' } })], end: true }]),
@@ -41,42 +29,47 @@ describe('hosts: sqlite, while the disk works', () => {
       ],
       settings: { 'sonatina.store': 'sqlite' },
     })
-    fs.fdatasync = ((descriptor: number, answer: Answer) => {
-      expect(fs.fstatSync(descriptor).ino).to.equal(fs.statSync(`${project.file}-wal`).ino)
-      asked.push(answer)
-    }) as typeof fs.fdatasync
+    disk = createHeldDisk()
+    disk.hold()
   })
   afterEach(async () => {
-    Object.assign(fs, { fdatasync, fdatasyncSync })
+    disk.restore()
+    Object.assign(fs, { fdatasyncSync })
     await project.remove()
   })
 
-  function answer(error: NodeJS.ErrnoException | null = null): void {
-    asked.shift()?.(error)
+  /** Starts an order, and lets the disk answer until its end is to be confirmed; gives its id. */
+  async function end(host: Host): Promise<string> {
+    const started = host.start({ workflowId: 'order', input: { order: 'a' }, respondAsync: true })
+    await until(() => disk.asked === 1)
+    disk.answer()
+    const { id } = await started
+    await until(() => disk.asked === 1)
+    return id
   }
 
-  const iterations = async (count = 20): Promise<void> => { for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => { setImmediate(resolve) }) }
-
-  /** Whether a promise is settled after some iterations of the event loop. */
-  async function isSettled(promise: Promise<unknown>): Promise<boolean> {
-    let settled = false
-    promise.then(() => { settled = true }, () => { settled = true })
-    await iterations()
-    return settled
-  }
+  it('it is asked for the log of the store', async () => {
+    const runtime = await project.open()
+    const started = runtime.host.start({ workflowId: 'wait', input: { order: 'a' } })
+    await until(() => disk.asked === 1)
+    expect(fs.fstatSync(disk.descriptor ?? -1).ino).to.equal(fs.statSync(`${project.file}-wal`).ino)
+    disk.answer()
+    await started
+    await runtime.close(0)
+  })
 
   it('nothing of a turn has an effect, and nobody is answered, before it has answered', async () => {
     const runtime = await project.open()
     const { host } = runtime
     const started = host.start({ workflowId: 'order', input: { order: 'a' } })
-    await until(() => asked.length === 1)
+    await until(() => disk.asked === 1)
     expect(await isSettled(started)).to.equal(false)
     expect(project.calls).to.deep.equal([])
-    answer()
-    await until(() => asked.length === 1)
+    disk.answer()
+    await until(() => disk.asked === 1)
     expect(project.calls).to.deep.equal([{ order: 'a' }])
     expect(await isSettled(started)).to.equal(false)
-    answer()
+    disk.answer()
     expect((await started).status).to.equal('completed')
     await runtime.close(0)
   })
@@ -85,17 +78,17 @@ describe('hosts: sqlite, while the disk works', () => {
     const runtime = await project.open()
     const { host } = runtime
     const first = host.start({ workflowId: 'wait', input: { order: 'first' } })
-    await until(() => asked.length === 1)
+    await until(() => disk.asked === 1)
     const others = ['a', 'b', 'c'].map((order) => host.start({ workflowId: 'wait', input: { order } }))
     await iterations()
-    expect(asked).to.have.length(1)
-    answer()
+    expect(disk.asked).to.equal(1)
+    disk.answer()
     expect((await first).status).to.equal('waiting')
-    await until(() => asked.length === 1)
+    await until(() => disk.asked === 1)
     expect(await Promise.all(others.map(isSettled))).to.deep.equal([false, false, false])
-    answer()
+    disk.answer()
     expect((await Promise.all(others)).map(({ status }) => status)).to.deep.equal(['waiting', 'waiting', 'waiting'])
-    expect(asked).to.deep.equal([])
+    expect(disk.asked).to.equal(0)
     await runtime.close(0)
   })
 
@@ -103,16 +96,16 @@ describe('hosts: sqlite, while the disk works', () => {
     const runtime = await project.open()
     const { host } = runtime
     const started = host.start({ workflowId: 'wait', input: { order: 'a' } })
-    await until(() => asked.length === 1)
+    await until(() => disk.asked === 1)
     const deliveries = [host.deliver(event('go', 'a')), host.deliver(event('go', 'a'))]
-    answer()
-    await until(() => asked.length === 1)
+    disk.answer()
+    await until(() => disk.asked === 1)
     expect(project.events).to.deep.equal([])
     expect(await isSettled(started)).to.equal(false)
     const late = host.deliver(event('go', 'a'))
-    answer()
+    disk.answer()
     await iterations()
-    while (asked.length > 0) { answer(); await iterations() }
+    while (disk.asked > 0) { disk.answer(); await iterations() }
     const { id } = await started
     expect((await Promise.all(deliveries)).map(({ instances }) => instances)).to.deep.equal([[id], []])
     expect((await late).instances).to.deep.equal([])
@@ -123,30 +116,22 @@ describe('hosts: sqlite, while the disk works', () => {
   it('an operator who comes to an instance whose end is being written finds none', async () => {
     const runtime = await project.open()
     const { host } = runtime
-    const started = host.start({ workflowId: 'order', input: { order: 'a' }, respondAsync: true })
-    await until(() => asked.length === 1)
-    answer()
-    const { id } = await started
-    await until(() => asked.length === 1)
+    const id = await end(host)
     const aborted = host.abort('order', id).catch((error: unknown) => error as { code: string })
     expect(await isSettled(aborted)).to.equal(false)
-    answer()
+    disk.answer()
     expect(await aborted).to.have.property('code', 'INSTANCE_NOT_FOUND')
-    expect(asked).to.deep.equal([])
+    expect(disk.asked).to.equal(0)
     await runtime.close(0)
   })
 
   it('whoever asks for an instance whose end is being written waits, too', async () => {
     const runtime = await project.open()
     const { host } = runtime
-    const started = host.start({ workflowId: 'order', input: { order: 'a' }, respondAsync: true })
-    await until(() => asked.length === 1)
-    answer()
-    const { id } = await started
-    await until(() => asked.length === 1)
+    const id = await end(host)
     const reads = [host.get('order', id), host.find('order', id), host.history('order', id)]
     expect(await Promise.all(reads.map(isSettled))).to.deep.equal([false, false, false])
-    answer()
+    disk.answer()
     expect(await Promise.all(reads)).to.deep.equal([undefined, undefined, []])
     await runtime.close(0)
   })
@@ -156,18 +141,18 @@ describe('hosts: sqlite, while the disk works', () => {
     const runtime = await project.open({ call: () => new Promise((resolve) => { answerCall = resolve }) })
     const { host } = runtime
     const started = host.start({ workflowId: 'both', input: {} })
-    await until(() => asked.length === 1)
-    answer()
+    await until(() => disk.asked === 1)
+    disk.answer()
     // The first sub-flow is being written; the second branch goes on.
-    await until(() => asked.length === 1)
+    await until(() => disk.asked === 1)
     answerCall?.({ output: 1 })
     await iterations()
-    answer()
+    disk.answer()
     expect(await isSettled(started)).to.equal(false)
-    await until(() => asked.length === 1)
-    answer()
-    await until(() => asked.length === 1)
-    answer()
+    await until(() => disk.asked === 1)
+    disk.answer()
+    await until(() => disk.asked === 1)
+    disk.answer()
     const { waitingFor } = await started
     expect(waitingFor?.map(({ kind }) => kind)).to.deep.equal(['subflow', 'subflow'])
     await runtime.close(0)
@@ -177,13 +162,14 @@ describe('hosts: sqlite, while the disk works', () => {
     const runtime = await project.open()
     const { host } = runtime
     const started = host.start({ workflowId: 'parent', input: {}, respondAsync: true })
-    await until(() => asked.length === 1)
-    const id = (JSON.parse(readPassing(project.file)[0] ?? '') as { facts: { id: string } }).facts.id
+    await until(() => disk.asked === 1)
+    const { id } = passing(project)
     const changed = host.mergeData('parent', id, { more: true })
     await iterations(2)
     await runtime.close(0)
     await Promise.all([started, changed])
-    Object.assign(fs, { fdatasync, fdatasyncSync })
+    disk.restore()
+    Object.assign(fs, { fdatasyncSync })
     const next = await project.open()
     await next.quiet()
     const { instances } = await next.host.list({ limit: 9 })
@@ -195,7 +181,7 @@ describe('hosts: sqlite, while the disk works', () => {
   it('with `NORMAL` nobody waits for it', async () => {
     const runtime = await project.open({ settings: { 'sonatina.store': 'sqlite', 'sonatina.store.sqlite.synchronous': 'NORMAL' } })
     expect((await runtime.host.start({ workflowId: 'order', input: { order: 'a' } })).status).to.equal('completed')
-    expect(asked).to.deep.equal([])
+    expect(disk.asked).to.equal(0)
     await runtime.close(0)
   })
 
@@ -203,10 +189,10 @@ describe('hosts: sqlite, while the disk works', () => {
     const runtime = await project.open()
     const { host } = runtime
     const started = host.start({ workflowId: 'order', input: { order: 'a' } }).catch((error: unknown) => error as { code: string; message: string })
-    await until(() => asked.length === 1)
-    answer()
-    await until(() => asked.length === 1)
-    answer(BROKEN)
+    await until(() => disk.asked === 1)
+    disk.answer()
+    await until(() => disk.asked === 1)
+    disk.answer(BROKEN)
     const refused = await started
     expect(refused).to.include({ code: 'STORE_UNAVAILABLE' })
     expect('message' in refused && refused.message).to.match(/^Instance \S+ has ended, and its result could not be kept: do not start it again\. /)
@@ -221,9 +207,9 @@ describe('hosts: sqlite, while the disk works', () => {
     const runtime = await project.open()
     const { host } = runtime
     const started = host.start({ workflowId: 'wait', input: { order: 'a' } }).catch((error: unknown) => error)
-    await until(() => asked.length === 1)
+    await until(() => disk.asked === 1)
     expect(fs.statSync(`${project.file}-wal`).size).to.be.greaterThan(0)
-    answer(BROKEN)
+    disk.answer(BROKEN)
     expect(await started).to.include({ code: 'STORE_UNAVAILABLE' })
     project.clock.advance(1000)
     await runtime.quiet()
@@ -237,16 +223,16 @@ describe('hosts: sqlite, while the disk works', () => {
     const runtime = await project.open()
     const { host } = runtime
     const started = host.start({ workflowId: 'order', input: { order: 'a' } }).catch((error: unknown) => error as { code: string; message: string; details: { processInstanceId: string } })
-    await until(() => asked.length === 1)
-    answer(BROKEN)
+    await until(() => disk.asked === 1)
+    disk.answer(BROKEN)
     const refused = await started
     expect(refused).to.include({ code: 'STORE_UNAVAILABLE' })
     expect((await host.readiness()).ready).to.equal(false)
     expect(project.calls).to.deep.equal([])
     expect(await host.start({ workflowId: 'order', input: { order: 'b' } }).catch((error: unknown) => error)).to.have.property('code', 'STORE_UNAVAILABLE')
     project.clock.advance(1000)
-    for (let rounds = 0; rounds < 50 && (project.calls.length === 0 || asked.length > 0); rounds += 1) {
-      answer()
+    for (let rounds = 0; rounds < 50 && (project.calls.length === 0 || disk.asked > 0); rounds += 1) {
+      disk.answer()
       await iterations(5)
     }
     expect((await host.readiness()).ready).to.equal(true)
@@ -263,7 +249,7 @@ describe('hosts: sqlite, while the disk works', () => {
     const syncs: number[] = []
     fs.fdatasyncSync = (descriptor: number) => { syncs.push(descriptor) }
     const started = host.start({ workflowId: 'wait', input: { order: 'a' } })
-    await until(() => asked.length === 1)
+    await until(() => disk.asked === 1)
     const later = host.start({ workflowId: 'wait', input: { order: 'b' } })
     await iterations(2)
     await runtime.close(0)
@@ -271,9 +257,10 @@ describe('hosts: sqlite, while the disk works', () => {
     expect((await later).status).to.equal('waiting')
     expect(syncs).to.have.length(2)
     // The disk may answer after that.
-    answer()
+    disk.answer()
     await iterations()
-    Object.assign(fs, { fdatasync, fdatasyncSync })
+    disk.restore()
+    Object.assign(fs, { fdatasyncSync })
     const next = await project.open()
     expect((await next.host.list({ limit: 9 })).instances).to.have.length(2)
     await next.close(0)
